@@ -1,0 +1,62 @@
+//! What stuff is: pure functions and numbers, no particles, no methods.
+
+use crate::math::Real;
+
+/// A material: density, stiffness, losses and surface. All SI.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Material {
+    pub name: String,
+    /// Rest density rho0 [kg/m3].
+    pub density: Real,
+    pub moduli: Moduli,
+    /// Mass-proportional damping [1/s]: dv/dt = -damping v.
+    pub damping: Real,
+    /// Coulomb coefficient of the surface; a contact takes the mean of its two sides.
+    pub friction: Real,
+    /// Restitution of a particle contact, 0 to 1; a contact takes the mean of its two sides.
+    pub restitution: Real,
+}
+
+/// Shear modulus G = mu and bulk modulus K of an isotropic solid [Pa].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moduli {
+    pub shear: Real,
+    pub bulk: Real,
+}
+
+impl Moduli {
+    /// G = E / (2 (1 + nu)),  K = E / (3 (1 - 2 nu)).
+    pub fn from_young_poisson(youngs_modulus: Real, poisson_ratio: Real) -> Self {
+        let (e, nu) = (youngs_modulus, poisson_ratio);
+        Moduli { shear: e / (2.0 * (1.0 + nu)), bulk: e / (3.0 * (1.0 - 2.0 * nu)) }
+    }
+
+    /// First Lamé parameter lambda = K - 2/3 G [Pa].
+    pub fn lame_lambda(self) -> Real {
+        self.bulk - 2.0 / 3.0 * self.shear
+    }
+
+    /// E = 9 K G / (3 K + G) [Pa].
+    pub fn youngs_modulus(self) -> Real {
+        9.0 * self.bulk * self.shear / (3.0 * self.bulk + self.shear)
+    }
+
+    /// nu = (3 K - 2 G) / (2 (3 K + G)).
+    pub fn poisson_ratio(self) -> Real {
+        (3.0 * self.bulk - 2.0 * self.shear) / (2.0 * (3.0 * self.bulk + self.shear))
+    }
+
+    /// Modulus of a confined (pressure) wave, K + 4/3 G = lambda + 2 mu [Pa].
+    pub fn p_wave_modulus(self) -> Real {
+        self.bulk + 4.0 / 3.0 * self.shear
+    }
+}
+
+/// Strain measure of the linear stress: small strain in the corotated frame, or Green's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strain {
+    /// eps = sym(Rᵀ F) - I.
+    Linear,
+    /// E = (FᵀF - I)/2; the stress law is St Venant-Kirchhoff.
+    Green,
+}

@@ -1,0 +1,74 @@
+//! Scene files: as written → checked → built.
+
+use crate::math::{Real, Vec3};
+use crate::simulation::Setup;
+
+/// A checked scene: everything a run needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scene {
+    /// Short name: the file's stem or the bundled name.
+    pub name: String,
+    pub title: String,
+    /// Simulated time [s].
+    pub duration: Real,
+    pub setup: Setup,
+    pub output: OutputSettings,
+    pub look: Look,
+}
+
+/// What a run writes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputSettings {
+    /// Frames per second of simulated time.
+    pub fps: Real,
+    pub formats: Vec<Format>,
+    /// Simulated time between checkpoints [s].
+    pub checkpoint_every: Real,
+}
+
+/// Format of stored frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Vtk,
+    Ply,
+}
+
+/// How pictures of the scene look.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    pub camera: Camera,
+    pub color_by: ColorBy,
+    /// Width and height of pictures and movies [pixels].
+    pub size: [u32; 2],
+    /// Base colours of the bodies, by body index; sRGB 0..1.
+    pub body_colors: Vec<[f32; 3]>,
+}
+
+/// Where one looks from; `None` is chosen to see the whole first frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Camera {
+    pub position: Option<Vec3>,
+    pub look_at: Option<Vec3>,
+    /// Vertical opening angle [degrees].
+    pub field_of_view: Real,
+}
+
+/// What the colour of a particle shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ColorBy {
+    Body,
+    /// A field of the frames, between two values or the range found in the frames.
+    Field {
+        field: ColorField,
+        range: Option<[Real; 2]>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColorField {
+    Speed,
+    /// Von Mises stress [Pa].
+    Stress,
+    /// Volume ratio J = det F.
+    Volume,
+}

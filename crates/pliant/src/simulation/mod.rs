@@ -1,0 +1,4 @@
+//! The simulation: set-up, state, step, diagnostics.
+
+mod setup;
+pub use setup::*;

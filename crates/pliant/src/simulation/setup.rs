@@ -1,0 +1,109 @@
+//! What a simulation is made from: checked, trusted, in SI units.
+
+use crate::elasticity::Method;
+use crate::geometry::{Pose, Region, Sampling, Shape};
+use crate::kernel::KernelKind;
+use crate::material::Material;
+use crate::math::{Real, Vec3};
+use crate::rigid::{Motion, Rigid};
+
+/// Everything a [`Simulation`](super::Simulation) is built from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setup {
+    /// Particle spacing s [m].
+    pub spacing: Real,
+    /// Support radius over spacing, h / s.
+    pub support: Real,
+    pub kernel: KernelKind,
+    /// Acceleration of gravity [m/s2].
+    pub gravity: Vec3,
+    pub time_step: TimeStep,
+    /// Do particles of bodies collide with one another (and rigids)?
+    pub contact: Contact,
+    pub bodies: Vec<BodySetup>,
+    pub rigids: Vec<Rigid>,
+    pub probes: Vec<ProbeSetup>,
+}
+
+/// How long a step may be; the stable step always limits it further.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TimeStep {
+    /// At most `max` [s], and no particle moves more than `cfl` spacings in a step.
+    Adaptive { max: Real, cfl: Real },
+    /// Reported steps of exactly this length [s]; each is divided into stable sub-steps.
+    Fixed(Real),
+}
+
+/// Which impulse contacts are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contact {
+    /// Between particles of different bodies.
+    pub between_bodies: bool,
+    /// Between particles of one body that are not rest neighbours.
+    pub within_body: bool,
+}
+
+/// One deformable body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodySetup {
+    pub name: String,
+    pub material: Material,
+    pub method: Method,
+    pub shape: Shape,
+    pub sampling: Sampling,
+    pub pose: Pose,
+    pub velocity: Vec3,
+    /// About the body's centre [rad/s].
+    pub angular_velocity: Vec3,
+    /// Initial deformation in body coordinates: x = stretch * X.
+    pub initial_stretch: Vec3,
+    pub pins: Vec<Pin>,
+    pub loads: Vec<Load>,
+}
+
+/// Particles held or driven.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pin {
+    pub region: Region,
+    pub motion: Motion,
+    /// Released at this time [s].
+    pub until: Option<Real>,
+}
+
+/// A force [N, in total] spread evenly over the particles of a region.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    pub region: Region,
+    pub force: Vec3,
+    pub until: Option<Real>,
+}
+
+/// A time series of one particle, or of the mean over a region.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProbeSetup {
+    pub name: String,
+    /// Index into `Setup::bodies`.
+    pub body: usize,
+    pub target: ProbeTarget,
+    pub record: Vec<Recorded>,
+    /// Sampling interval [s].
+    pub every: Real,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ProbeTarget {
+    /// The particle whose rest position is nearest to this point in body coordinates.
+    Nearest(Vec3),
+    /// The mean over the particles of a region.
+    Mean(Region),
+}
+
+/// What a probe records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    Position,
+    Velocity,
+    DeformationGradient,
+    /// Cauchy stress.
+    Stress,
+}
