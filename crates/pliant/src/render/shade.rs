@@ -1,0 +1,288 @@
+//! Light on surfaces: a soft key light, a sky, and how much of each a point sees.
+
+use glam::Vec3A;
+
+use super::colors::to_linear;
+use super::solids::{Entry, Finish, Obstacles, Piece};
+use super::tree::{BallTree, Ray};
+use super::view::Camera;
+
+/// Angular radius of the key light [rad].
+const KEY_RADIUS: f32 = 0.085;
+const KEY_COLOR: Vec3A = Vec3A::new(0.84, 0.80, 0.74);
+const SKY_COLOR: Vec3A = Vec3A::new(0.43, 0.47, 0.53);
+const BOUNCE_COLOR: Vec3A = Vec3A::new(0.30, 0.285, 0.27);
+const HORIZON: Vec3A = Vec3A::new(0.83, 0.85, 0.875);
+const ZENITH: Vec3A = Vec3A::new(0.50, 0.60, 0.74);
+const STONE: [f32; 3] = [0.64, 0.66, 0.70];
+const LINE: [f32; 3] = [0.42, 0.46, 0.52];
+const FLOOR: Vec3A = Vec3A::new(0.72, 0.72, 0.715);
+/// Share of the shading normal that follows the matter around a ball instead of the ball.
+const SMOOTHING: f32 = 0.62;
+
+/// One sample of a pixel, kept in parts until its visibilities are smoothed:
+/// light = rest + key * key_seen + sky * sky_seen.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    pub rest: Vec3A,
+    pub key: Vec3A,
+    pub sky: Vec3A,
+    pub key_seen: f32,
+    pub sky_seen: f32,
+    /// The surface this is a sample of; `NO_SURFACE` for the background.
+    pub surface: u32,
+    pub normal: Vec3A,
+}
+
+pub const NO_SURFACE: u32 = u32::MAX;
+
+/// Everything a ray can meet, and the light.
+pub struct Stage {
+    pub camera: Camera,
+    tree: BallTree,
+    obstacles: Obstacles,
+    /// By slot of the tree: outward direction of the matter, scaled by how much it counts.
+    outward: Vec<Vec3A>,
+    /// By slot of the tree, linear.
+    albedo: Vec<Vec3A>,
+    key_direction: Vec3A,
+    key_sides: [Vec3A; 2],
+    /// How far matter dims the sky.
+    sky_reach: f32,
+    tile: f32,
+}
+
+/// A point of a surface as the light sees it.
+struct Point {
+    at: Vec3A,
+    /// Normal of the surface itself.
+    normal: Vec3A,
+    /// Normal used for shading.
+    shading_normal: Vec3A,
+    albedo: Vec3A,
+    gloss: f32,
+    surface: u32,
+}
+
+impl Stage {
+    pub fn new(camera: Camera, tree: BallTree, obstacles: Obstacles) -> Stage {
+        use rayon::prelude::*;
+        let outward = (0..tree.balls.len()).into_par_iter().with_min_len(256).map(|slot| {
+            let n = tree.outward(slot, 4.2 * tree.balls[slot].radius);
+            let length = n.length();
+            if length < 1e-3 { Vec3A::ZERO } else { n / length * smoothstep(0.12, 0.36, length) }
+        });
+        let outward = outward.collect();
+        let albedo = tree.balls.iter().map(|ball| to_linear(ball.color)).collect();
+
+        // The key light stands to the left above the camera, whatever way the camera looks.
+        let level_right = camera.right;
+        let level_back = level_right.cross(Vec3A::Y).normalize_or(Vec3A::Z);
+        let key_direction = (-0.62 * level_right + 1.05 * Vec3A::Y + 0.50 * level_back).normalize();
+        let (u, w) = key_direction.any_orthonormal_pair();
+
+        let (lo, hi) = (tree.lo.min(obstacles.lo), tree.hi.max(obstacles.hi));
+        let extent = (hi - lo).length();
+        let size = if extent.is_finite() { extent.min(2.0 * camera.distance) } else { camera.distance };
+        let tile = round_number(camera.distance / 9.0);
+        Stage {
+            camera,
+            tree,
+            obstacles,
+            outward,
+            albedo,
+            key_direction,
+            key_sides: [u, w],
+            sky_reach: 0.22 * size,
+            tile,
+        }
+    }
+
+    /// Light along a ray of the camera; `index` counts the rays of a four by four block of pixels.
+    pub fn sample(&self, ray: &Ray, index: u32) -> Sample {
+        let ball = self.tree.first_hit(ray);
+        let reach = ball.map_or(ray.reach, |hit| hit.t);
+        let solid = self.obstacles.first_hit(&Ray { reach, ..*ray });
+        let (mut sample, reach) = match (solid, ball) {
+            (Some((piece, entry)), _) => (self.solid_sample(ray, piece, entry, index), entry.t),
+            (None, Some(hit)) => {
+                let point = self.ball_point(ray.at(hit.t), hit.slot);
+                (self.lit(ray, &point, index), hit.t)
+            }
+            (None, None) => (Sample::unlit(background(ray.direction), NO_SURFACE), ray.reach),
+        };
+        if !self.obstacles.panes.is_empty() {
+            let passed = self.obstacles.panes_passed(&Ray { reach, ..*ray });
+            sample.fade(1.0 - 0.93f32.powi(passed), Vec3A::new(0.80, 0.87, 0.92));
+        }
+        sample
+    }
+
+    fn ball_point(&self, at: Vec3A, slot: usize) -> Point {
+        let ball = &self.tree.balls[slot];
+        let normal = (at - Vec3A::from(ball.center)) / ball.radius;
+        let out = self.outward[slot];
+        let weight = SMOOTHING * out.length();
+        let shading_normal = (normal * (1.0 - weight) + out * SMOOTHING).normalize_or(normal);
+        let surface = (self.obstacles.pieces.len() + slot) as u32;
+        // Away from the ball by a rounding error of its place.
+        let at = at + normal * (1e-3 * ball.radius);
+        Point { at, normal, shading_normal, albedo: self.albedo[slot], gloss: 0.22, surface }
+    }
+
+    fn solid_sample(&self, ray: &Ray, index: usize, entry: Entry, count: u32) -> Sample {
+        let piece = &self.obstacles.pieces[index];
+        let at = ray.at(entry.t) + entry.normal * (2e-5 * (entry.t + self.camera.distance));
+        let normal = entry.normal;
+        let (albedo, gloss) = match piece.finish {
+            Finish::Line => return Sample::unlit(to_linear(LINE), index as u32),
+            Finish::Stone => (to_linear(STONE), 0.10),
+            Finish::Floor => (FLOOR * self.checker(piece, ray, &entry), 0.0),
+        };
+        let point = Point { at, normal, shading_normal: normal, albedo, gloss, surface: index as u32 };
+        if !piece.is_endless() {
+            return self.lit(ray, &point, count);
+        }
+        // Endless floors fade into the background.
+        let away = (at - self.camera.look_at).length() / self.camera.distance;
+        let fade = smoothstep(0.8, 4.5, away);
+        let haze = background(ray.direction);
+        if fade >= 1.0 {
+            return Sample::unlit(haze, NO_SURFACE);
+        }
+        let mut sample = self.lit(ray, &point, count);
+        sample.fade(fade, haze);
+        sample
+    }
+
+    fn lit(&self, ray: &Ray, point: &Point, index: u32) -> Sample {
+        let n = point.shading_normal;
+        let lambert = n.dot(self.key_direction).max(0.0);
+        let half = (self.key_direction - ray.direction).normalize_or_zero();
+        let shine = point.gloss * n.dot(half).max(0.0).powi(24) * smoothstep(0.0, 0.2, lambert);
+        // Grazing views of glossy matter mirror a little sky.
+        let grazing = (1.0 + point.normal.dot(ray.direction)).clamp(0.0, 1.0).powi(4);
+        let up = 0.5 + 0.5 * n.y;
+        let ambient = BOUNCE_COLOR + up * (SKY_COLOR - BOUNCE_COLOR);
+        let key_seen = lambert > 0.0 && self.sees_key(point, index);
+        Sample {
+            rest: Vec3A::ZERO,
+            key: KEY_COLOR * (point.albedo * (1.12 * lambert) + shine),
+            sky: ambient * (point.albedo * 1.05 + 0.6 * point.gloss * grazing),
+            key_seen: f32::from(key_seen),
+            sky_seen: f32::from(self.sees_sky(point, index)),
+            surface: point.surface,
+            normal: point.normal,
+        }
+    }
+
+    /// One ray to a point of the key light's disc.
+    fn sees_key(&self, point: &Point, index: u32) -> bool {
+        let [u, w, _] = scattered(index, 0.0);
+        let (radius, angle) = (KEY_RADIUS * u.sqrt(), std::f32::consts::TAU * w);
+        let aside = self.key_sides[0] * (radius * angle.cos()) + self.key_sides[1] * (radius * angle.sin());
+        let ray =
+            Ray { origin: point.at, direction: (self.key_direction + aside).normalize(), reach: f32::MAX };
+        !self.tree.is_blocked(&ray) && !self.obstacles.is_blocked(&ray, false)
+    }
+
+    /// One ray into the half space over the point, cosine weighted. Its length is scattered too, so that near
+    /// matter dims more than far matter.
+    fn sees_sky(&self, point: &Point, index: u32) -> bool {
+        let [u, w, v] = scattered(index, 0.5);
+        let (radius, angle) = (u.sqrt(), std::f32::consts::TAU * w);
+        let (x, z) = point.shading_normal.any_orthonormal_pair();
+        let direction = x * (radius * angle.cos())
+            + z * (radius * angle.sin())
+            + point.shading_normal * (1.0 - u).max(0.0).sqrt();
+        let ray = Ray { origin: point.at, direction: direction.normalize(), reach: self.sky_reach * v };
+        !self.tree.is_blocked(&ray) && !self.obstacles.is_blocked(&ray, true)
+    }
+
+    /// Brightness of the floor's checker, averaged over the width of a pixel.
+    fn checker(&self, piece: &Piece, ray: &Ray, entry: &Entry) -> f32 {
+        let at = piece.to_own(ray.at(entry.t)) / self.tile;
+        let slant = -entry.normal.dot(ray.direction).min(-0.02);
+        let width = self.camera.pixel_width() * entry.t / self.tile / slant;
+        // Mean of the square wave sign(sin πx) over `width`, from its integral, the triangle wave.
+        let wave = |x: f32| {
+            let triangle = |x: f32| (2.0 * (0.5 * x - (0.5 * x).floor()) - 1.0).abs();
+            let w = width.max(1e-4);
+            ((triangle(x - 0.5 * w) - triangle(x + 0.5 * w)) / w).clamp(-1.0, 1.0)
+        };
+        1.0 + 0.035 * wave(at.x) * wave(at.z)
+    }
+}
+
+impl Sample {
+    fn unlit(light: Vec3A, surface: u32) -> Sample {
+        Sample {
+            rest: light,
+            key: Vec3A::ZERO,
+            sky: Vec3A::ZERO,
+            key_seen: 1.0,
+            sky_seen: 1.0,
+            surface,
+            normal: Vec3A::ZERO,
+        }
+    }
+
+    /// Mixes the share `amount` of `haze` in.
+    fn fade(&mut self, amount: f32, haze: Vec3A) {
+        let keep = 1.0 - amount;
+        self.rest = self.rest * keep + haze * amount;
+        self.key *= keep;
+        self.sky *= keep;
+    }
+
+    pub fn add(&mut self, other: &Sample) {
+        self.rest += other.rest;
+        self.key += other.key;
+        self.sky += other.sky;
+        self.key_seen += other.key_seen;
+        self.sky_seen += other.sky_seen;
+        self.normal += other.normal;
+    }
+
+    pub fn scale(&mut self, factor: f32) {
+        self.rest *= factor;
+        self.key *= factor;
+        self.sky *= factor;
+        self.key_seen *= factor;
+        self.sky_seen *= factor;
+        self.normal *= factor;
+    }
+
+    pub fn light(&self) -> Vec3A {
+        self.rest + self.key * self.key_seen + self.sky * self.sky_seen
+    }
+}
+
+fn background(direction: Vec3A) -> Vec3A {
+    let up = smoothstep(-0.05, 0.75, direction.y);
+    HORIZON + up * (ZENITH - HORIZON)
+}
+
+/// Points that fill the unit cube evenly: x_k = frac(shift + k α), α from the root of x⁴ = x + 1.
+fn scattered(index: u32, shift: f32) -> [f32; 3] {
+    [0.819_172_5, 0.671_043_6, 0.549_700_5].map(|alpha: f32| (shift + (index + 1) as f32 * alpha).fract())
+}
+
+pub fn smoothstep(from: f32, to: f32, x: f32) -> f32 {
+    let t = ((x - from) / (to - from)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+/// The nearest of 1, 2, 5 times a power of ten below.
+fn round_number(x: f32) -> f32 {
+    let power = 10f32.powf(x.max(1e-20).log10().floor());
+    let leading = x / power;
+    power
+        * if leading < 2.0 {
+            1.0
+        } else if leading < 5.0 {
+            2.0
+        } else {
+            5.0
+        }
+}

@@ -1,0 +1,137 @@
+//! Laws of pictures.
+
+use super::*;
+use crate::math::{Quat, Vec3};
+
+fn view(size: [u32; 2]) -> View {
+    View {
+        position: Vec3::new(0.0, 0.0, 4.0),
+        look_at: Vec3::ZERO,
+        field_of_view: 40.0,
+        width: size[0],
+        height: size[1],
+        samples: 2,
+    }
+}
+
+fn ball(center: [f32; 3]) -> Ball {
+    Ball { center, radius: 0.3, color: [0.9, 0.1, 0.1] }
+}
+
+fn pixel_at(picture: &Picture, x: u32, y: u32) -> [u8; 3] {
+    let at = ((y * picture.width + x) * 3) as usize;
+    [picture.rgb[at], picture.rgb[at + 1], picture.rgb[at + 2]]
+}
+
+fn is_red([r, g, b]: [u8; 3]) -> bool {
+    r > 80 && r > 2 * g && r > 2 * b
+}
+
+fn ground() -> Solid {
+    let pose = Pose { position: Vec3::new(0.0, -0.5, 0.0), rotation: Quat::IDENTITY };
+    Solid { shape: RigidShape::Plane { normal: Vec3::Y }, pose }
+}
+
+#[test]
+fn a_ball_in_the_middle_is_seen_in_the_middle() {
+    let picture = render(&view([81, 61]), &[ball([0.0; 3])], &[], &Overlay::default());
+    assert!(is_red(pixel_at(&picture, 40, 30)));
+    assert!(!is_red(pixel_at(&picture, 5, 5)));
+}
+
+#[test]
+fn a_ball_up_and_to_the_right_is_seen_there() {
+    let picture = render(&view([80, 60]), &[ball([0.9, 0.9, 0.0])], &[], &Overlay::default());
+    let red: Vec<(u32, u32)> =
+        (0..80 * 60).map(|k| (k % 80, k / 80)).filter(|&(x, y)| is_red(pixel_at(&picture, x, y))).collect();
+    assert!(!red.is_empty() && red.iter().all(|&(x, y)| x > 40 && y < 30));
+}
+
+#[test]
+fn the_ground_is_darker_under_a_ball() {
+    let overlay = Overlay::default();
+    let bare = render(&view([80, 60]), &[], &[ground()], &overlay);
+    let shaded = render(&view([80, 60]), &[ball([0.0, -0.2, 0.0])], &[ground()], &overlay);
+    let darker = (0..80 * 60).filter(|&k| {
+        let (a, b) = (pixel_at(&bare, k % 80, k / 80), pixel_at(&shaded, k % 80, k / 80));
+        !is_red(b) && u32::from(b[0]) + 30 < u32::from(a[0]) && u32::from(b[1]) + 30 < u32::from(a[1])
+    });
+    assert!(darker.count() > 20);
+}
+
+#[test]
+fn one_and_two_threads_draw_the_same_picture() {
+    let balls: Vec<Ball> = (0..500)
+        .map(|k| Ball {
+            radius: 0.08,
+            ..ball([(k % 10) as f32 * 0.1, (k / 10 % 10) as f32 * 0.1, (k / 100) as f32 * 0.1])
+        })
+        .collect();
+    let picture = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| render(&view([120, 90]), &balls, &[ground()], &Overlay::default()))
+    };
+    assert!(picture(1) == picture(2));
+}
+
+#[test]
+fn unsound_balls_and_solids_are_left_out() {
+    let sound = [ball([0.0; 3]), ball([0.4, 0.1, -0.3])];
+    let mut balls = sound.to_vec();
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX] {
+        balls.push(ball([0.0, bad, 0.0]));
+        balls.push(Ball { radius: bad, ..ball([0.0; 3]) });
+    }
+    balls.push(Ball { radius: -1.0, ..ball([0.0; 3]) });
+    balls.push(Ball { color: [f32::NAN; 3], ..ball([0.0, 0.0, 1.0]) });
+    let mut solids = vec![ground()];
+    solids.push(Solid { shape: RigidShape::Plane { normal: Vec3::ZERO }, pose: Pose::IDENTITY });
+    solids.push(Solid { shape: RigidShape::Sphere { radius: f64::NAN }, pose: Pose::IDENTITY });
+    solids.push(Solid {
+        shape: RigidShape::Box { size: Vec3::ONE },
+        pose: Pose { position: Vec3::NAN, rotation: Quat::IDENTITY },
+    });
+    let overlay = Overlay::default();
+    let expected = render(&view([60, 40]), &sound, &[ground()], &overlay);
+    assert!(render(&view([60, 40]), &balls, &solids, &overlay) == expected);
+}
+
+#[test]
+fn no_view_breaks_the_drawing() {
+    let solids = [
+        ground(),
+        Solid { shape: RigidShape::Box { size: Vec3::splat(20.0) }, pose: Pose::IDENTITY },
+        Solid { shape: RigidShape::Container { size: Vec3::ONE }, pose: Pose::IDENTITY },
+    ];
+    let good = view([9, 7]);
+    let views = [
+        View { width: 0, height: 0, samples: 0, ..good },
+        View { position: Vec3::ZERO, ..good },
+        View { position: Vec3::new(0.0, 5.0, 0.0), ..good },
+        View { position: Vec3::NAN, look_at: Vec3::INFINITY, field_of_view: f64::NAN, ..good },
+        View { position: Vec3::splat(1e300), ..good },
+        View { field_of_view: 400.0, samples: 3, ..good },
+    ];
+    for view in views {
+        for balls in [&[][..], &[ball([0.0; 3])][..]] {
+            let picture = render(&view, balls, &solids, &Overlay::default());
+            assert_eq!(picture.rgb.len() as u32, picture.width * picture.height * 3);
+            assert!(picture.width > 0 && picture.height > 0);
+        }
+    }
+}
+
+#[test]
+fn a_tall_picture_has_no_seams_between_its_strips() {
+    // Strips are at least 64 rows: the same scene, drawn whole by a narrow view, must give the same rows.
+    let overlay = Overlay::default();
+    let balls = [ball([0.0; 3]), ball([0.3, 0.4, 0.0])];
+    let picture = render(&View { samples: 1, ..view([8192, 500]) }, &balls, &[ground()], &overlay);
+    let jumps = (1..500u32).map(|y| {
+        let row = |y: u32| (0..8192).step_by(64).map(move |x| (x, y));
+        row(y)
+            .map(|(x, y)| u32::from(pixel_at(&picture, x, y)[0].abs_diff(pixel_at(&picture, x, y - 1)[0])))
+            .sum::<u32>()
+    });
+    assert!(jumps.max().unwrap() < 128 * 40);
+}
