@@ -58,25 +58,32 @@ pub struct Solid {
 pub fn render(view: &View, balls: &[Ball], solids: &[Solid], overlay: &Overlay) -> Picture {
     let [width, height] = view.size();
     let samples = view.samples.clamp(1, 8);
-    let stage =
-        Stage::new(view::Camera::new(view), tree::BallTree::new(balls), solids::Obstacles::new(solids));
-    let mut picture = Picture { width, height, rgb: vec![0; width as usize * height as usize * 3] };
-    let screen = Screen::new();
-    // Strips bound the memory of large pictures; each is drawn with the rows its smoothing looks at.
+    let (tree, obstacles) = (tree::BallTree::new(balls), solids::Obstacles::new(solids));
+    let stage = Stage::new(view::Camera::new(view), tree, obstacles, 16 * samples * samples);
+    // Strips bound the memory of large pictures.
     let strip = (4_000_000 / width as usize).max(64);
-    for (index, rgb) in picture.rgb.chunks_mut(strip * width as usize * 3).enumerate() {
+    let mut picture = Picture { width, height, rgb: draw(&stage, [width, height], samples, strip) };
+    overlay::draw(&mut picture, overlay);
+    picture
+}
+
+/// The bytes of a picture, drawn by `strip` rows at a time, each with the rows its smoothing looks at.
+fn draw(stage: &Stage, size: [u32; 2], samples: u32, strip: usize) -> Vec<u8> {
+    let [width, height] = size.map(|n| n as usize);
+    let screen = Screen::new();
+    let mut rgb = vec![0; width * height * 3];
+    for (index, bytes) in rgb.chunks_mut(strip * width * 3).enumerate() {
         let first = index * strip;
-        let last = first + rgb.len() / (width as usize * 3);
-        let drawn = first.saturating_sub(SMOOTHING_RADIUS)..(last + SMOOTHING_RADIUS).min(height as usize);
-        let pixels = Pixels::draw(&stage, drawn, width as usize, samples);
-        rgb.par_chunks_mut(width as usize * 3).enumerate().for_each(|(row, bytes)| {
+        let last = first + bytes.len() / (width * 3);
+        let rows = first.saturating_sub(SMOOTHING_RADIUS)..(last + SMOOTHING_RADIUS).min(height);
+        let pixels = Pixels::draw(stage, rows, width, samples);
+        bytes.par_chunks_mut(width * 3).enumerate().for_each(|(row, bytes)| {
             for (x, out) in bytes.chunks_exact_mut(3).enumerate() {
                 out.copy_from_slice(&screen.bytes(pixels.smoothed(x, first + row)));
             }
         });
     }
-    overlay::draw(&mut picture, overlay);
-    picture
+    rgb
 }
 
 /// Pixels over which visibilities are smoothed, to each side: the window holds all rays of a four by four block.

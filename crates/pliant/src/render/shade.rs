@@ -8,12 +8,12 @@ use super::tree::{BallTree, Ray};
 use super::view::Camera;
 
 /// Angular radius of the key light [rad].
-const KEY_RADIUS: f32 = 0.085;
+const KEY_RADIUS: f32 = 0.10;
 const KEY_COLOR: Vec3A = Vec3A::new(0.84, 0.80, 0.74);
 const SKY_COLOR: Vec3A = Vec3A::new(0.43, 0.47, 0.53);
 const BOUNCE_COLOR: Vec3A = Vec3A::new(0.30, 0.285, 0.27);
-const HORIZON: Vec3A = Vec3A::new(0.83, 0.85, 0.875);
-const ZENITH: Vec3A = Vec3A::new(0.50, 0.60, 0.74);
+const HORIZON: Vec3A = Vec3A::new(0.735, 0.79, 0.855);
+const ZENITH: Vec3A = Vec3A::new(0.40, 0.53, 0.70);
 const STONE: [f32; 3] = [0.64, 0.66, 0.70];
 const LINE: [f32; 3] = [0.42, 0.46, 0.52];
 const FLOOR: Vec3A = Vec3A::new(0.72, 0.72, 0.715);
@@ -45,10 +45,12 @@ pub struct Stage {
     outward: Vec<Vec3A>,
     /// By slot of the tree, linear.
     albedo: Vec<Vec3A>,
+    /// Middle of the key light.
     key_direction: Vec3A,
-    key_sides: [Vec3A; 2],
-    /// How far matter dims the sky.
-    sky_reach: f32,
+    /// Directions into the key light, by index of the ray.
+    key_rays: Vec<Vec3A>,
+    /// Directions into the half space over y = 0, cosine weighted, and how far matter dims them.
+    sky_rays: Vec<(Vec3A, f32)>,
     tile: f32,
 }
 
@@ -61,11 +63,14 @@ struct Point {
     shading_normal: Vec3A,
     albedo: Vec3A,
     gloss: f32,
+    /// Share of the sky's light that reaches even hidden places, through the matter.
+    scatter: f32,
     surface: u32,
 }
 
 impl Stage {
-    pub fn new(camera: Camera, tree: BallTree, obstacles: Obstacles) -> Stage {
+    /// `rays` is the number of rays of a four by four block of pixels.
+    pub fn new(camera: Camera, tree: BallTree, obstacles: Obstacles, rays: u32) -> Stage {
         use rayon::prelude::*;
         let outward = (0..tree.balls.len()).into_par_iter().with_min_len(256).map(|slot| {
             let n = tree.outward(slot, 4.2 * tree.balls[slot].radius);
@@ -79,7 +84,7 @@ impl Stage {
         let level_right = camera.right;
         let level_back = level_right.cross(Vec3A::Y).normalize_or(Vec3A::Z);
         let key_direction = (-0.62 * level_right + 1.05 * Vec3A::Y + 0.50 * level_back).normalize();
-        let (u, w) = key_direction.any_orthonormal_pair();
+        let key_rays = (0..rays).map(|k| key_ray(key_direction, k)).collect();
 
         let (lo, hi) = (tree.lo.min(obstacles.lo), tree.hi.max(obstacles.hi));
         let extent = (hi - lo).length();
@@ -92,8 +97,8 @@ impl Stage {
             outward,
             albedo,
             key_direction,
-            key_sides: [u, w],
-            sky_reach: 0.22 * size,
+            key_rays,
+            sky_rays: (0..rays).map(|k| sky_ray(0.22 * size, k)).collect(),
             tile,
         }
     }
@@ -127,7 +132,7 @@ impl Stage {
         let surface = (self.obstacles.pieces.len() + slot) as u32;
         // Away from the ball by a rounding error of its place.
         let at = at + normal * (1e-3 * ball.radius);
-        Point { at, normal, shading_normal, albedo: self.albedo[slot], gloss: 0.22, surface }
+        Point { at, normal, shading_normal, albedo: self.albedo[slot], gloss: 0.22, scatter: 0.3, surface }
     }
 
     fn solid_sample(&self, ray: &Ray, index: usize, entry: Entry, count: u32) -> Sample {
@@ -139,7 +144,8 @@ impl Stage {
             Finish::Stone => (to_linear(STONE), 0.10),
             Finish::Floor => (FLOOR * self.checker(piece, ray, &entry), 0.0),
         };
-        let point = Point { at, normal, shading_normal: normal, albedo, gloss, surface: index as u32 };
+        let point =
+            Point { at, normal, shading_normal: normal, albedo, gloss, scatter: 0.0, surface: index as u32 };
         if !piece.is_endless() {
             return self.lit(ray, &point, count);
         }
@@ -166,9 +172,9 @@ impl Stage {
         let ambient = BOUNCE_COLOR + up * (SKY_COLOR - BOUNCE_COLOR);
         let key_seen = lambert > 0.0 && self.sees_key(point, index);
         Sample {
-            rest: Vec3A::ZERO,
+            rest: ambient * point.albedo * point.scatter,
             key: KEY_COLOR * (point.albedo * (1.12 * lambert) + shine),
-            sky: ambient * (point.albedo * 1.05 + 0.6 * point.gloss * grazing),
+            sky: ambient * (point.albedo * (1.05 - point.scatter) + 0.6 * point.gloss * grazing),
             key_seen: f32::from(key_seen),
             sky_seen: f32::from(self.sees_sky(point, index)),
             surface: point.surface,
@@ -176,32 +182,23 @@ impl Stage {
         }
     }
 
-    /// One ray to a point of the key light's disc.
     fn sees_key(&self, point: &Point, index: u32) -> bool {
-        let [u, w, _] = scattered(index, 0.0);
-        let (radius, angle) = (KEY_RADIUS * u.sqrt(), std::f32::consts::TAU * w);
-        let aside = self.key_sides[0] * (radius * angle.cos()) + self.key_sides[1] * (radius * angle.sin());
-        let ray =
-            Ray { origin: point.at, direction: (self.key_direction + aside).normalize(), reach: f32::MAX };
+        let direction = self.key_rays[index as usize];
+        let ray = Ray { origin: point.at, direction, reach: f32::MAX };
         !self.tree.is_blocked(&ray) && !self.obstacles.is_blocked(&ray, false)
     }
 
-    /// One ray into the half space over the point, cosine weighted. Its length is scattered too, so that near
-    /// matter dims more than far matter.
     fn sees_sky(&self, point: &Point, index: u32) -> bool {
-        let [u, w, v] = scattered(index, 0.5);
-        let (radius, angle) = (u.sqrt(), std::f32::consts::TAU * w);
+        let (local, reach) = self.sky_rays[index as usize];
         let (x, z) = point.shading_normal.any_orthonormal_pair();
-        let direction = x * (radius * angle.cos())
-            + z * (radius * angle.sin())
-            + point.shading_normal * (1.0 - u).max(0.0).sqrt();
-        let ray = Ray { origin: point.at, direction: direction.normalize(), reach: self.sky_reach * v };
+        let direction = (x * local.x + z * local.z + point.shading_normal * local.y).normalize();
+        let ray = Ray { origin: point.at, direction, reach };
         !self.tree.is_blocked(&ray) && !self.obstacles.is_blocked(&ray, true)
     }
 
     /// Brightness of the floor's checker, averaged over the width of a pixel.
     fn checker(&self, piece: &Piece, ray: &Ray, entry: &Entry) -> f32 {
-        let at = piece.to_own(ray.at(entry.t)) / self.tile;
+        let at = piece.own(ray.at(entry.t)) / self.tile;
         let slant = -entry.normal.dot(ray.direction).min(-0.02);
         let width = self.camera.pixel_width() * entry.t / self.tile / slant;
         // Mean of the square wave sign(sin πx) over `width`, from its integral, the triangle wave.
@@ -261,6 +258,22 @@ impl Sample {
 fn background(direction: Vec3A) -> Vec3A {
     let up = smoothstep(-0.05, 0.75, direction.y);
     HORIZON + up * (ZENITH - HORIZON)
+}
+
+/// A direction to a point of the key light's disc.
+fn key_ray(middle: Vec3A, index: u32) -> Vec3A {
+    let [u, w, _] = scattered(index, 0.0);
+    let (radius, angle) = (KEY_RADIUS * u.sqrt(), std::f32::consts::TAU * w);
+    let (x, z) = middle.any_orthonormal_pair();
+    (middle + x * (radius * angle.cos()) + z * (radius * angle.sin())).normalize()
+}
+
+/// A direction over y = 0, cosine weighted, and a length. Lengths are scattered up to `reach`, so that near matter
+/// dims more than far matter.
+fn sky_ray(reach: f32, index: u32) -> (Vec3A, f32) {
+    let [u, w, v] = scattered(index, 0.5);
+    let (radius, angle) = (u.sqrt(), std::f32::consts::TAU * w);
+    (Vec3A::new(radius * angle.cos(), (1.0 - u).max(0.0).sqrt(), radius * angle.sin()), reach * v)
 }
 
 /// Points that fill the unit cube evenly: x_k = frac(shift + k α), α from the root of x⁴ = x + 1.

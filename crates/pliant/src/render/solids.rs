@@ -30,8 +30,8 @@ pub enum Finish {
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
     form: Form,
-    pub position: Vec3A,
-    pub rotation: Mat3A,
+    position: Vec3A,
+    rotation: Mat3A,
     pub finish: Finish,
 }
 
@@ -202,7 +202,8 @@ fn is_drawable(solid: &Solid) -> bool {
 }
 
 impl Piece {
-    pub fn to_own(&self, point: Vec3A) -> Vec3A {
+    /// The point in the piece's own coordinates.
+    pub fn own(&self, point: Vec3A) -> Vec3A {
         self.rotation.transpose() * (point - self.position)
     }
 
@@ -210,9 +211,26 @@ impl Piece {
         matches!(self.form, Form::Plane)
     }
 
+    /// Whether the ray stays outside the sphere about the piece.
+    fn is_passed_by(&self, ray: &Ray) -> bool {
+        let reach2 = match self.form {
+            Form::Plane => return false,
+            Form::Rectangle { x, z } => x * x + z * z,
+            Form::Box { half } => half.length_squared(),
+            Form::Sphere { radius } => radius * radius,
+            Form::Cylinder { radius, half } => radius * radius + half * half,
+            Form::Capsule { radius, half } => (radius + half) * (radius + half),
+        };
+        let m = self.position - ray.origin;
+        (m - m.dot(ray.direction) * ray.direction).length_squared() > 1.0001 * reach2
+    }
+
     /// Where the ray enters from outside; a ray that starts inside passes.
     pub fn entry(&self, ray: &Ray) -> Option<Entry> {
-        let o = self.to_own(ray.origin);
+        if self.is_passed_by(ray) {
+            return None;
+        }
+        let o = self.own(ray.origin);
         let d = self.rotation.transpose() * ray.direction;
         let (t, n) = match self.form {
             Form::Plane => enter_plane(o, d)?,

@@ -66,7 +66,7 @@ impl Pen {
             let (width, strokes) = glyph(letter);
             let place = |p: Vec2| vec2(left, at.y) + self.unit() * vec2(p.x, BASE_LINE - p.y);
             let segments: Vec<[Vec2; 2]> =
-                strokes.split(' ').filter(|s| !s.is_empty()).flat_map(|s| segments(s, &place)).collect();
+                strokes.split(' ').filter(|s| !s.is_empty()).flat_map(|s| segments(s, place)).collect();
             let low = segments.iter().flatten().fold(Vec2::MAX, |a, p| a.min(*p)) - reach;
             let high = segments.iter().flatten().fold(Vec2::MIN, |a, p| a.max(*p)) + reach;
             for y in pixels(low.y, high.y, picture.height) {

@@ -59,11 +59,7 @@ pub struct BallTree {
 impl BallTree {
     pub fn new(balls: &[Ball]) -> BallTree {
         let drawable: Vec<Ball> = balls.iter().filter(|b| is_drawable(b)).copied().collect();
-        let (mut lo, mut hi) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
-        for ball in &drawable {
-            let c = Vec3A::from(ball.center);
-            (lo, hi) = (lo.min(c - ball.radius), hi.max(c + ball.radius));
-        }
+        let (lo, hi) = bounds_of_balls(&drawable);
         let balls = sorted_along_curve(drawable, lo, hi);
         let leaves: Vec<Leaf> = balls.chunks(WIDTH).map(Leaf::new).collect();
         let mut bounds: Vec<(Vec3A, Vec3A)> = balls.chunks(WIDTH).map(bounds_of_balls).collect();
@@ -82,6 +78,9 @@ impl BallTree {
     pub fn first_hit(&self, ray: &Ray) -> Option<BallHit> {
         let mut best = BallHit { t: ray.reach, slot: usize::MAX };
         let lanes = RayLanes::new(ray);
+        if !self.may_meet(&lanes, ray.reach) {
+            return None;
+        }
         let mut stack = Stack::new(self.levels.len());
         while let Some((level, index, t)) = stack.pop() {
             if t >= best.t {
@@ -100,10 +99,13 @@ impl BallTree {
     /// Whether the ray enters any ball within its reach.
     pub fn is_blocked(&self, ray: &Ray) -> bool {
         let lanes = RayLanes::new(ray);
+        if !self.may_meet(&lanes, ray.reach) {
+            return false;
+        }
         let mut stack = Stack::new(self.levels.len());
         while let Some((level, index, _)) = stack.pop() {
             if level == 0 {
-                if self.leaves[index].is_entered(&lanes, ray.reach) {
+                if self.leaves[index].entry(&lanes, ray.reach).0 != 0 {
                     return true;
                 }
             } else {
@@ -112,6 +114,11 @@ impl BallTree {
             }
         }
         false
+    }
+
+    /// Whether the ray passes any box of the topmost node: most rays of a picture do not.
+    fn may_meet(&self, ray: &RayLanes, reach: f32) -> bool {
+        self.levels.last().is_some_and(|top| top[0].entered(ray, reach).0 != 0)
     }
 
     /// Outward direction of the matter around a ball, from where its neighbours are not.
@@ -234,10 +241,6 @@ impl Leaf {
         let t = along - rest.max(f32x8::ZERO).sqrt();
         let hit = rest.simd_gt(f32x8::ZERO) & t.simd_gt(f32x8::ZERO) & t.simd_lt(f32x8::splat(reach));
         (hit.to_bitmask(), t)
-    }
-
-    fn is_entered(&self, ray: &RayLanes, reach: f32) -> bool {
-        self.entry(ray, reach).0 != 0
     }
 
     fn closest(&self, ray: &RayLanes, index: usize, best: &mut BallHit) {

@@ -24,7 +24,7 @@ pub struct View {
 pub fn fit_view(lo: Vec3, hi: Vec3, size: [u32; 2], field_of_view: Real) -> View {
     const AZIMUTH: Real = 0.60; // rad, from the z axis towards x
     const ELEVATION: Real = 0.30; // rad
-    const MARGIN: Real = 1.15;
+    const MARGIN: Real = 1.1;
 
     let sound = lo.is_finite() && hi.is_finite() && lo.max(hi).abs().max_element() < 1e12;
     let (lo, hi) = if sound { (lo.min(hi), lo.max(hi)) } else { (-Vec3::ONE, Vec3::ONE) };
