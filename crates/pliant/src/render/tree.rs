@@ -193,7 +193,8 @@ fn bounds_of_balls(balls: &[Ball]) -> (Vec3A, Vec3A) {
 }
 
 fn union(bounds: &[(Vec3A, Vec3A)]) -> (Vec3A, Vec3A) {
-    bounds.iter().fold((Vec3A::INFINITY, Vec3A::NEG_INFINITY), |(lo, hi), b| (lo.min(b.0), hi.max(b.1)))
+    let empty = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+    bounds.iter().fold(empty, |(lo, hi), b| (lo.min(b.0), hi.max(b.1)))
 }
 
 /// A ray, copied to all lanes.
@@ -376,8 +377,7 @@ mod tests {
                 let a = i as f32 * 0.37;
                 let origin = Vec3A::new(3.0 * a.cos(), (a * 0.3).sin(), 3.0 * a.sin());
                 let aim = Vec3A::new((a * 1.7).sin(), (a * 2.3).cos(), (a * 0.9).sin()) * 0.6;
-                let axis_aligned = i % 10 == 0;
-                let direction = if axis_aligned { -Vec3A::X } else { (aim - origin).normalize() };
+                let direction = if i % 10 == 0 { -Vec3A::X } else { (aim - origin).normalize() };
                 let ray = Ray { origin, direction, reach: 10.0 };
                 let expected = first_hit_by_hand(&tree.balls, &ray);
                 assert_eq!(tree.first_hit(&ray).map(|hit| hit.t), expected, "{count} balls, ray {i}");
