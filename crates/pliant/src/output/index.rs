@@ -1,0 +1,97 @@
+//! The frames of a run in order: `frames/index.json` for us, `frames/NAME.pvd` for ParaView.
+
+use super::atomic::{read_whole, write_atomically};
+use super::{OutputError, xml};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+const VERSION: u32 = 1;
+
+/// One stored frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IndexEntry {
+    pub frame: u32,
+    /// Simulated time [s].
+    pub time: f64,
+    /// Names of the frame's files in `frames/`, one per format.
+    pub files: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Index<Entries> {
+    version: u32,
+    frames: Entries,
+}
+
+/// The stored frames of the run in `dir`, in order.
+pub fn read_index(dir: &Path) -> Result<Vec<IndexEntry>, OutputError> {
+    let path = index_path(dir);
+    let bytes = read_whole(&path)?;
+    let damaged = |reason: String| OutputError::Damaged {
+        path: path.clone(),
+        what: "list of frames",
+        reason,
+        remedy: "run the scene again",
+    };
+    let index: Index<Vec<IndexEntry>> =
+        serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+    if index.version != VERSION {
+        return Err(damaged(format!("version {} is not known to this Pliant", index.version)));
+    }
+    let is_name =
+        |file: &String| Path::new(file).components().count() == 1 && Path::new(file).file_name().is_some();
+    if let Some(file) = index.frames.iter().flat_map(|entry| &entry.files).find(|file| !is_name(file)) {
+        return Err(damaged(format!("`{file}` is not the name of a file in this folder")));
+    }
+    Ok(index.frames)
+}
+
+pub(super) fn write_index(dir: &Path, entries: &[IndexEntry]) -> Result<(), OutputError> {
+    let path = index_path(dir);
+    let mut text = format!("{{ \"version\": {VERSION}, \"frames\": [");
+    for (k, entry) in entries.iter().enumerate() {
+        text.push_str(if k == 0 { "\n  " } else { ",\n  " });
+        let entry = serde_json::to_string(entry).map_err(|error| OutputError::Io {
+            path: path.clone(),
+            action: "write",
+            source: error.into(),
+        })?;
+        text.push_str(&entry);
+    }
+    text.push_str("\n] }\n");
+    write_atomically(&path, text.as_bytes())
+}
+
+/// Writes the time series that ParaView opens; returns its path, or `None` if no frame has a `.vtu` file.
+pub(super) fn write_pvd(
+    dir: &Path,
+    name: &str,
+    entries: &[IndexEntry],
+) -> Result<Option<PathBuf>, OutputError> {
+    let mut text = String::from(
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n",
+    );
+    let mut any = false;
+    for entry in entries {
+        for file in entry.files.iter().filter(|file| file.ends_with(".vtu")) {
+            any = true;
+            let file = xml::escaped(file);
+            text += &format!("<DataSet timestep=\"{:?}\" part=\"0\" file=\"{file}\"/>\n", entry.time);
+        }
+    }
+    text.push_str("</Collection>\n</VTKFile>\n");
+    if !any {
+        return Ok(None);
+    }
+    let path = frames_folder(dir).join(format!("{name}.pvd"));
+    write_atomically(&path, text.as_bytes())?;
+    Ok(Some(path))
+}
+
+pub(super) fn frames_folder(dir: &Path) -> PathBuf {
+    dir.join("frames")
+}
+
+pub(super) fn index_path(dir: &Path) -> PathBuf {
+    frames_folder(dir).join("index.json")
+}

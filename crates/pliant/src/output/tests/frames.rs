@@ -1,0 +1,189 @@
+use super::{Dice, EVERY_FORMAT, Folder, frame};
+use crate::output::{Field, Frame, Values, decode, encode, extension, read_frame, write_atomically};
+use crate::scene::Format;
+use std::path::Path;
+
+fn bits(frame: &Frame) -> Vec<u32> {
+    let mut bits: Vec<u32> = frame.positions.as_flattened().iter().map(|x| x.to_bits()).collect();
+    for Field { values, .. } in &frame.fields {
+        match values {
+            Values::Integers(values) => bits.extend(values.iter().map(|n| *n as u32)),
+            Values::Scalars(values) => bits.extend(values.iter().map(|a| a.to_bits())),
+            Values::Vectors(values) => bits.extend(values.as_flattened().iter().map(|a| a.to_bits())),
+        }
+    }
+    bits
+}
+
+#[test]
+fn a_frame_reads_back_bit_for_bit_in_every_format() {
+    let folder = Folder::new();
+    for format in EVERY_FORMAT {
+        for points in [0, 1, 2, 3, 97] {
+            let original = frame(12, points);
+            let path = folder.path().join(format!("frame.{}", extension(format)));
+            write_atomically(&path, &encode(&original, format)).unwrap();
+            let back = read_frame(&path).unwrap();
+            assert_eq!(back, original, "{format:?}, {points} points");
+            assert_eq!(bits(&back), bits(&original));
+            assert_eq!(back.time.to_bits(), original.time.to_bits());
+        }
+    }
+}
+
+#[test]
+fn numbers_that_are_no_numbers_keep_their_bits() {
+    let odd = [0x7fc0_1234, 0xffc0_0001, 0x7f80_0000, 0x8000_0000, 1].map(f32::from_bits);
+    let mut original = frame(0, odd.len());
+    original.fields = vec![Field { name: "odd".into(), values: Values::Scalars(odd.to_vec()) }];
+    original.time = f64::from_bits(1);
+    for format in EVERY_FORMAT {
+        let back = decode(&encode(&original, format)).unwrap();
+        assert_eq!(bits(&back), bits(&original), "{format:?}");
+        assert_eq!(back.time.to_bits(), 1);
+    }
+}
+
+#[test]
+fn a_frame_without_bodies_or_fields_reads_back() {
+    let original = Frame { bodies: vec![], fields: vec![], ..frame(u32::MAX, 4) };
+    for format in EVERY_FORMAT {
+        assert_eq!(decode(&encode(&original, format)).unwrap(), original, "{format:?}");
+    }
+}
+
+#[test]
+fn a_frame_cut_anywhere_is_refused() {
+    for format in EVERY_FORMAT {
+        let whole = encode(&frame(3, 4), format);
+        // Without the newline at the very end of a .vtu nothing is missing.
+        let last = if format == Format::Vtk { whole.len() - 1 } else { whole.len() };
+        for length in 0..last {
+            assert!(decode(&whole[..length]).is_err(), "{format:?} cut to {length} of {}", whole.len());
+        }
+    }
+}
+
+#[test]
+fn a_damaged_frame_never_panics_and_stays_small() {
+    let mut dice = Dice(7);
+    for format in EVERY_FORMAT {
+        let whole = encode(&frame(3, 5), format);
+        for at in 0..whole.len() {
+            for bit in 0..8 {
+                let mut damaged = whole.clone();
+                damaged[at] ^= 1 << bit;
+                if let Ok(frame) = decode(&damaged) {
+                    assert!(frame.positions.len() <= whole.len());
+                }
+            }
+        }
+        for _ in 0..5000 {
+            let mut damaged = whole.clone();
+            for _ in 0..1 + dice.below(8) {
+                let at = dice.below(damaged.len());
+                match dice.below(4) {
+                    0 => damaged[at] = dice.below(256) as u8,
+                    1 => drop(damaged.remove(at)),
+                    2 => damaged.insert(at, b"9<>\"_-\n "[dice.below(8)]),
+                    _ => {
+                        let from = dice.below(damaged.len());
+                        let (to, end) = (at.min(damaged.len() - 12), damaged.len().min(from + 12));
+                        damaged.copy_within(from..end, to);
+                    }
+                }
+            }
+            let _ = decode(&damaged);
+        }
+    }
+}
+
+#[test]
+fn counts_and_lengths_that_lie_are_refused_before_anything_is_allocated() {
+    for format in EVERY_FORMAT {
+        let text = encode(&frame(3, 5), format);
+        for (truth, lie) in [
+            (&b"NumberOfPoints=\"5\""[..], &b"NumberOfPoints=\"18446744073709551615\""[..]),
+            (b"element vertex 5", b"element vertex 18446744073709551615"),
+            (b"element vertex 5", b"element vertex 1000000000000"),
+            (b"offset=\"0\"", b"offset=\"18446744073709551615\""),
+            (b"body 1 \"cube\"", b"body 18446744073709551615 \"cube\""),
+        ] {
+            if let Some(at) = text.windows(truth.len()).position(|w| w == truth) {
+                let lying = [&text[..at], lie, &text[at + truth.len()..]].concat();
+                assert!(decode(&lying).is_err(), "{}", String::from_utf8_lossy(lie));
+            }
+        }
+    }
+}
+
+#[test]
+fn arrays_that_share_their_bytes_are_refused() {
+    let tag = b"<DataArray type=\"Float32\" Name=\"Points\"";
+    let text = encode(&frame(3, 50), Format::Vtk);
+    let at = text.windows(tag.len()).position(|w| w == tag).unwrap();
+    let end = at + text[at..].iter().position(|b| *b == b'\n').unwrap() + 1;
+    let many = text[at..end].repeat(1000);
+    let error = decode(&[&text[..at], &many, &text[at..]].concat()).unwrap_err();
+    assert!(error.contains("overlap"), "{error}");
+}
+
+#[test]
+fn errors_name_the_file_and_what_to_do() {
+    let folder = Folder::new();
+    let missing = read_frame(&folder.path().join("none.vtu")).unwrap_err().to_string();
+    assert!(missing.contains("none.vtu") && missing.contains("check that"), "{missing}");
+    let path = folder.path().join("text.vtu");
+    write_atomically(&path, b"hello").unwrap();
+    let other = read_frame(&path).unwrap_err().to_string();
+    assert!(other.contains("text.vtu") && other.contains("neither") && other.contains("convert"), "{other}");
+    assert!(read_frame(folder.path()).is_err());
+    assert!(!cfg!(unix) || read_frame(Path::new("/dev/zero")).is_err());
+}
+
+#[test]
+fn a_point_cloud_of_another_program_reads_as_one_body() {
+    let head = "ply\r\nformat binary_little_endian 1.0\r\ncomment by hand\r\nelement vertex 2\r\nproperty double x\r\n\
+                property double y\r\nproperty double z\r\nproperty uchar red\r\nelement face 0\r\n\
+                property list uchar int vertex_indices\r\nend_header\r\n";
+    let mut bytes = head.as_bytes().to_vec();
+    for (k, red) in [(1.0f64, 7u8), (2.0, 9)] {
+        bytes.extend([k, k + 0.5, -k].iter().flat_map(|x| x.to_le_bytes()));
+        bytes.push(red);
+    }
+    let frame = decode(&bytes).unwrap();
+    assert_eq!(frame.positions, [[1.0, 1.5, -1.0], [2.0, 2.5, -2.0]]);
+    assert_eq!(frame.field("red"), Some(&Values::Integers(vec![7, 9])));
+    assert_eq!(frame.bodies.len(), 1);
+}
+
+/// `cargo test --release -p pliant output -- --ignored --nocapture` prints how fast frames are written.
+#[test]
+#[ignore = "a measurement, not a law"]
+fn speed_of_a_frame_of_100k_particles() {
+    let folder = Folder::new();
+    let frame = frame(0, 100_000);
+    for format in EVERY_FORMAT {
+        let path = folder.path().join("frame");
+        let (mut encoding, mut writing, mut reading, mut bytes) = (f64::MAX, f64::MAX, f64::MAX, 0);
+        for _ in 0..10 {
+            let start = std::time::Instant::now();
+            let file = encode(&frame, format);
+            encoding = encoding.min(start.elapsed().as_secs_f64());
+            write_atomically(&path, &file).unwrap();
+            writing = writing.min(start.elapsed().as_secs_f64());
+            let start = std::time::Instant::now();
+            read_frame(&path).unwrap();
+            reading = reading.min(start.elapsed().as_secs_f64());
+            bytes = file.len();
+        }
+        let speed = |seconds: f64| bytes as f64 / 1e6 / seconds;
+        println!(
+            "{format:?}: {:.1} MB, encode {:.0} MB/s, encode and write through to disk {:.0} MB/s, read {:.0} MB/s",
+            bytes as f64 / 1e6,
+            speed(encoding),
+            speed(writing),
+            speed(reading)
+        );
+    }
+}

@@ -1,0 +1,156 @@
+//! Frames are encoded and written by a thread of their own while the run goes on.
+
+use super::index::{self, IndexEntry};
+use super::{Frame, OutputError, encode, extension, write_atomically};
+use crate::scene::Format;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+/// Frames that may wait for the writer; one more makes [`FrameWriter::submit`] wait, so that memory is bounded.
+const WAITING_FRAMES: usize = 2;
+/// The time series is rewritten after this many frames, so that its cost stays small in long runs.
+const FRAMES_PER_SERIES: usize = 20;
+
+/// Writes frames in the background, in the order in which they are submitted.
+///
+/// Dropping it waits until all submitted frames are written; only [`FrameWriter::finish`] tells whether they were.
+#[derive(Debug)]
+pub struct FrameWriter {
+    dir: PathBuf,
+    frames: Option<SyncSender<Frame>>,
+    thread: Option<JoinHandle<Result<Vec<PathBuf>, OutputError>>>,
+}
+
+impl FrameWriter {
+    /// Starts the frames of a new run: `dir/frames/NAME_0000.EXT` and on. An index that is there is emptied.
+    pub fn new(dir: &Path, formats: &[Format], name: &str) -> Result<FrameWriter, OutputError> {
+        FrameWriter::start(dir, formats, name, Vec::new())
+    }
+
+    /// Goes on with the frames of a run: those from `first_frame` on are written anew.
+    pub fn resume(
+        dir: &Path,
+        formats: &[Format],
+        name: &str,
+        first_frame: u32,
+    ) -> Result<FrameWriter, OutputError> {
+        let mut entries = if index::index_path(dir).exists() { index::read_index(dir)? } else { Vec::new() };
+        entries.retain(|entry| entry.frame < first_frame);
+        FrameWriter::start(dir, formats, name, entries)
+    }
+
+    fn start(
+        dir: &Path,
+        formats: &[Format],
+        name: &str,
+        entries: Vec<IndexEntry>,
+    ) -> Result<FrameWriter, OutputError> {
+        let folder = index::frames_folder(dir);
+        fs::create_dir_all(&folder).map_err(OutputError::io(&folder, "create"))?;
+        index::write_index(dir, &entries)?;
+        let mut formats_once: Vec<Format> = Vec::new();
+        for format in formats {
+            if !formats_once.contains(format) {
+                formats_once.push(*format);
+            }
+        }
+        let (sender, receiver) = sync_channel(WAITING_FRAMES);
+        let series = Series {
+            dir: dir.to_path_buf(),
+            name: file_stem(name),
+            formats: formats_once,
+            entries,
+            written: Vec::new(),
+        };
+        let thread = thread::Builder::new()
+            .name("frame writer".into())
+            .spawn(move || series.write_all(receiver))
+            .map_err(OutputError::io(&folder, "start a thread for"))?;
+        Ok(FrameWriter { dir: dir.to_path_buf(), frames: Some(sender), thread: Some(thread) })
+    }
+
+    /// Hands a frame to the writer; waits while two are waiting already. An error of an earlier frame is returned
+    /// here, once; after it the writer takes no more frames.
+    pub fn submit(&mut self, frame: Frame) -> Result<(), OutputError> {
+        if let Err(reason) = frame.check() {
+            return Err(OutputError::BadFrame { path: self.dir.clone(), frame: frame.index, reason });
+        }
+        match &self.frames {
+            Some(frames) if frames.send(frame).is_ok() => Ok(()),
+            _ => self.stop().and(Err(self.stopped("it takes no more frames"))),
+        }
+    }
+
+    /// Waits until all frames are written; returns the files written by this writer.
+    pub fn finish(mut self) -> Result<Vec<PathBuf>, OutputError> {
+        self.stop()
+    }
+
+    fn stop(&mut self) -> Result<Vec<PathBuf>, OutputError> {
+        self.frames = None; // the thread ends when it has written what waits
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(result)) => result,
+            Some(Err(_)) => Err(self.stopped("its thread has ended unexpectedly")),
+            None => Err(self.stopped("an earlier frame could not be written")),
+        }
+    }
+
+    fn stopped(&self, reason: &str) -> OutputError {
+        OutputError::WriterStopped { path: index::frames_folder(&self.dir), reason: reason.into() }
+    }
+}
+
+impl Drop for FrameWriter {
+    fn drop(&mut self) {
+        if self.thread.is_some() {
+            let _ = self.stop();
+        }
+    }
+}
+
+/// What the thread owns.
+struct Series {
+    dir: PathBuf,
+    name: String,
+    formats: Vec<Format>,
+    entries: Vec<IndexEntry>,
+    written: Vec<PathBuf>,
+}
+
+impl Series {
+    fn write_all(mut self, frames: Receiver<Frame>) -> Result<Vec<PathBuf>, OutputError> {
+        for frame in frames {
+            self.write(&frame)?;
+        }
+        self.written.push(index::index_path(&self.dir));
+        self.written.extend(index::write_pvd(&self.dir, &self.name, &self.entries)?);
+        Ok(self.written)
+    }
+
+    fn write(&mut self, frame: &Frame) -> Result<(), OutputError> {
+        let mut files = Vec::new();
+        for format in &self.formats {
+            let file = format!("{}_{:04}.{}", self.name, frame.index, extension(*format));
+            let path = index::frames_folder(&self.dir).join(&file);
+            write_atomically(&path, &encode(frame, *format))?;
+            self.written.push(path);
+            files.push(file);
+        }
+        self.entries.retain(|entry| entry.frame < frame.index);
+        self.entries.push(IndexEntry { frame: frame.index, time: frame.time, files });
+        index::write_index(&self.dir, &self.entries)?;
+        if self.entries.len().is_multiple_of(FRAMES_PER_SERIES) {
+            index::write_pvd(&self.dir, &self.name, &self.entries)?;
+        }
+        Ok(())
+    }
+}
+
+/// The name as the start of file names on any system: letters, digits, `-`, `_`, and `.` inside.
+fn file_stem(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+    let stem: String = name.trim_matches('.').chars().map(plain).take(50).collect();
+    if stem.is_empty() { "frame".into() } else { stem }
+}
