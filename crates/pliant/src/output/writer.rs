@@ -19,8 +19,15 @@ const FRAMES_PER_SERIES: usize = 20;
 #[derive(Debug)]
 pub struct FrameWriter {
     dir: PathBuf,
-    frames: Option<SyncSender<Frame>>,
+    work: Option<SyncSender<Work>>,
     thread: Option<JoinHandle<Result<Vec<PathBuf>, OutputError>>>,
+}
+
+/// What is handed to the thread.
+enum Work {
+    Frame(Frame),
+    /// Answer when everything before is written.
+    Tell(SyncSender<()>),
 }
 
 impl FrameWriter {
@@ -68,7 +75,7 @@ impl FrameWriter {
             .name("frame writer".into())
             .spawn(move || series.write_all(receiver))
             .map_err(OutputError::io(&folder, "start a thread for"))?;
-        Ok(FrameWriter { dir: dir.to_path_buf(), frames: Some(sender), thread: Some(thread) })
+        Ok(FrameWriter { dir: dir.to_path_buf(), work: Some(sender), thread: Some(thread) })
     }
 
     /// Hands a frame to the writer; waits while two are waiting already. An error of an earlier frame is returned
@@ -77,10 +84,27 @@ impl FrameWriter {
         if let Err(reason) = frame.check() {
             return Err(OutputError::BadFrame { path: self.dir.clone(), frame: frame.index, reason });
         }
-        match &self.frames {
-            Some(frames) if frames.send(frame).is_ok() => Ok(()),
-            _ => self.stop().and(Err(self.stopped("it takes no more frames"))),
+        self.hand_over(Work::Frame(frame))
+    }
+
+    /// Waits until all submitted frames are safely on the disk. To be called before a checkpoint is stored: a run
+    /// resumed from it does not write these frames again.
+    pub fn flush(&mut self) -> Result<(), OutputError> {
+        let (sender, told) = sync_channel(1);
+        self.hand_over(Work::Tell(sender))?;
+        told.recv().or_else(|_| self.fail())
+    }
+
+    fn hand_over(&mut self, work: Work) -> Result<(), OutputError> {
+        match &self.work {
+            Some(queue) if queue.send(work).is_ok() => Ok(()),
+            _ => self.fail(),
         }
+    }
+
+    /// The error that made the thread end.
+    fn fail(&mut self) -> Result<(), OutputError> {
+        self.stop().and(Err(self.stopped("it takes no more frames")))
     }
 
     /// Waits until all frames are written; returns the files written by this writer.
@@ -89,7 +113,7 @@ impl FrameWriter {
     }
 
     fn stop(&mut self) -> Result<Vec<PathBuf>, OutputError> {
-        self.frames = None; // the thread ends when it has written what waits
+        self.work = None; // the thread ends when it has written what waits
         match self.thread.take().map(JoinHandle::join) {
             Some(Ok(result)) => result,
             Some(Err(_)) => Err(self.stopped("its thread has ended unexpectedly")),
@@ -120,9 +144,13 @@ struct Series {
 }
 
 impl Series {
-    fn write_all(mut self, frames: Receiver<Frame>) -> Result<Vec<PathBuf>, OutputError> {
-        for frame in frames {
-            self.write(&frame)?;
+    fn write_all(mut self, queue: Receiver<Work>) -> Result<Vec<PathBuf>, OutputError> {
+        for work in queue {
+            match work {
+                Work::Frame(frame) => self.write(&frame)?,
+                // Whoever asked may be gone.
+                Work::Tell(sender) => drop(sender.send(())),
+            }
         }
         self.written.push(index::index_path(&self.dir));
         self.written.extend(index::write_pvd(&self.dir, &self.name, &self.entries)?);

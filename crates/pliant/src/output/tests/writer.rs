@@ -81,6 +81,20 @@ fn an_error_of_the_writer_is_told_and_not_lost() {
 }
 
 #[test]
+fn after_a_flush_all_frames_are_there() {
+    let folder = Folder::new();
+    let mut writer = FrameWriter::new(folder.path(), &[Format::Vtk], "jelly").unwrap();
+    for index in 0..4 {
+        writer.submit(frame(index, 30)).unwrap();
+        writer.flush().unwrap();
+        assert_eq!(read_index(folder.path()).unwrap().len(), index as usize + 1);
+    }
+    fs::remove_dir_all(folder.path().join("frames")).unwrap();
+    writer.submit(frame(4, 30)).unwrap();
+    assert!(matches!(writer.flush().unwrap_err(), OutputError::Io { .. }));
+}
+
+#[test]
 fn an_error_after_the_last_frame_is_told_when_finishing() {
     let folder = Folder::new();
     let mut writer = FrameWriter::new(folder.path(), &[Format::Vtk], "jelly").unwrap();
