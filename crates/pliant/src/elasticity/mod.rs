@@ -1,4 +1,20 @@
-//! Elastic forces from rest neighbourhoods.
+//! Elastic forces from rest neighbourhoods. One file a paper; what the papers share is in `body.rs`.
+//!
+//! All methods have one form. With the constant pair gradients b_ij = V_i V_j ∇W(X_ij) of the rest state,
+//!   B_i = Σ_j x_ji ⊗ b_ij,      f_i = Σ_j (T_i + T_j) b_ij,
+//! and a paper is what it makes of B_i: a stress T_i, per particle. Only b_ij is streamed per pair.
+
+mod becker2009;
+mod body;
+mod mls2004;
+mod reference;
+mod rest;
+mod solenthaler2007;
+mod stable_step;
+
+pub use body::{Deformation, ElasticBody};
+pub use reference::PointState;
+pub use stable_step::StableStep;
 
 use crate::material::Strain;
 use crate::math::Real;
@@ -6,9 +22,24 @@ use crate::math::Real;
 /// Elastic method of a body, named after its paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
+    /// Uncorrected SPH gradients, no rotation: a body cannot turn freely. For comparison.
     Solenthaler2007,
+    /// Moving-least-squares (first-order exact) gradients, corotated.
     Mls2004,
+    /// Uncorrected SPH gradients in a frame turned by a shape-matching rotation.
     Becker2009,
+}
+
+impl Model {
+    pub const ALL: [Model; 3] = [Model::Solenthaler2007, Model::Mls2004, Model::Becker2009];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Model::Solenthaler2007 => "solenthaler2007",
+            Model::Mls2004 => "mls2004",
+            Model::Becker2009 => "becker2009",
+        }
+    }
 }
 
 /// How a body's elastic force is computed.

@@ -1,5 +1,7 @@
 //! Shapes of bodies, regions that select particles, and their sampling.
 
+mod sample;
+
 use crate::math::{Quat, Real, Vec3};
 
 /// Shape of a deformable body, centred at the origin of its body coordinates.

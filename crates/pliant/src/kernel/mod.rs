@@ -1,8 +1,136 @@
 //! Smoothing kernels W(r) of compact support h.
 
+use crate::math::{Lane, Real};
+use std::f64::consts::PI;
+
 /// Which kernel; zero at distance h, the support radius.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KernelKind {
     WendlandC2,
     CubicSpline,
+}
+
+/// A kernel with its support radius h [m].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Kernel {
+    pub kind: KernelKind,
+    /// Support radius h [m].
+    pub h: Real,
+}
+
+impl Kernel {
+    pub fn new(kind: KernelKind, h: Real) -> Self {
+        Kernel { kind, h }
+    }
+
+    /// W(r) [1/m3].
+    /// Wendland C2: 21/(2 pi h³) (1-q)⁴ (4q+1);  cubic spline: 8/(pi h³) {6(q³-q²)+1 | 2(1-q)³},  q = r/h.
+    pub fn w(&self, r: Real) -> Real {
+        let (h, q) = (self.h, r / self.h);
+        if q >= 1.0 {
+            return 0.0;
+        }
+        let p = 1.0 - q;
+        match self.kind {
+            KernelKind::WendlandC2 => 21.0 / (2.0 * PI * h.powi(3)) * p.powi(4) * (4.0 * q + 1.0),
+            KernelKind::CubicSpline if q <= 0.5 => 8.0 / (PI * h.powi(3)) * (6.0 * q * q * (q - 1.0) + 1.0),
+            KernelKind::CubicSpline => 8.0 / (PI * h.powi(3)) * 2.0 * p.powi(3),
+        }
+    }
+
+    /// -W'(r)/r [1/m5], finite at r = 0: the gradient is ∇W(x_ij) = slope_over_r * x_ji.
+    pub fn slope_over_r(&self, r: Real) -> Real {
+        let (h, q) = (self.h, r / self.h);
+        if q >= 1.0 {
+            return 0.0;
+        }
+        match self.kind {
+            KernelKind::WendlandC2 => 210.0 / (PI * h.powi(5)) * (1.0 - q).powi(3),
+            KernelKind::CubicSpline if q <= 0.5 => 48.0 / (PI * h.powi(5)) * (2.0 - 3.0 * q),
+            KernelKind::CubicSpline => 48.0 / (PI * h.powi(5)) * (1.0 - q) * (1.0 - q) / q,
+        }
+    }
+
+    /// h⁻² W / (-W'/r) as a function of q = r/h, in lanes: turns gradients into weighted offsets.
+    /// Wendland C2: (1-q)(4q+1)/20.
+    #[inline(always)]
+    pub fn w_over_slope(&self, q: Lane) -> Lane {
+        let one = Lane::ONE;
+        let p = one - q;
+        match self.kind {
+            KernelKind::WendlandC2 => p * Lane::splat(0.2).mul_add(q, Lane::splat(0.05)),
+            KernelKind::CubicSpline => {
+                let near = (Lane::splat(6.0) * q * q * (q - one) + one)
+                    / (Lane::splat(6.0) * (Lane::splat(2.0) - Lane::splat(3.0) * q));
+                let far = p * q * Lane::splat(1.0 / 3.0);
+                q.simd_lt(Lane::splat(0.5)).select(near, far)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [KernelKind; 2] = [KernelKind::WendlandC2, KernelKind::CubicSpline];
+
+    #[test]
+    fn every_kernel_integrates_to_one() {
+        for kind in KINDS {
+            let kernel = Kernel::new(kind, 0.7);
+            let n = 20_000;
+            let dr = kernel.h / n as f64;
+            let integral: f64 = (0..n)
+                .map(|k| (k as f64 + 0.5) * dr)
+                .map(|r| 4.0 * PI * r * r * kernel.w(r) * dr)
+                .sum();
+            // Midpoint rule, error of order (dr/h)².
+            assert!((integral - 1.0).abs() < 1e-7, "{kind:?}: {integral}");
+        }
+    }
+
+    #[test]
+    fn every_gradient_is_the_derivative_of_its_kernel() {
+        for kind in KINDS {
+            let kernel = Kernel::new(kind, 1.3);
+            for k in 1..100 {
+                let (r, eps) = (k as f64 * 0.0131, 1e-6);
+                let slope = (kernel.w(r + eps) - kernel.w(r - eps)) / (2.0 * eps);
+                assert!((slope + r * kernel.slope_over_r(r)).abs() < 1e-6, "{kind:?} at {r}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_lane_ratio_is_that_of_the_scalar_functions() {
+        for kind in KINDS {
+            let kernel = Kernel::new(kind, 0.8);
+            for k in 1..40 {
+                let q = k as f64 * 0.0249;
+                let r = q * kernel.h;
+                let expected = kernel.w(r) / kernel.slope_over_r(r) / (kernel.h * kernel.h);
+                let got = kernel.w_over_slope(Lane::splat(q as f32)).as_array()[0] as f64;
+                assert!((got - expected).abs() < 1e-6, "{kind:?} at q = {q}: {got} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_lattice_sums_to_about_one_and_better_with_more_neighbours() {
+        for kind in KINDS {
+            for (support, tolerance) in [(2.0, 0.05), (3.0, 0.01)] {
+                let kernel = Kernel::new(kind, support);
+                let mut total = 0.0;
+                for i in -3..=3 {
+                    for j in -3..=3 {
+                        for k in -3..=3 {
+                            total += kernel.w(((i * i + j * j + k * k) as f64).sqrt());
+                        }
+                    }
+                }
+                assert!((total - 1.0).abs() < tolerance, "{kind:?}, h = {support} s: {total}");
+            }
+        }
+    }
 }

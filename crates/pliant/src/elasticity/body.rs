@@ -1,0 +1,374 @@
+//! An elastic body: rest state, rotations, and the two passes over its pairs.
+//!
+//! Zero-energy control. What F_i does not explain of its neighbours' positions costs energy (theory §5.3-5.4),
+//!   U_z = Σ_i ½ Σ_j z beta_ij |x_ij - F_i X_ij|²,   z = alpha E / 8,
+//! with F_i = B_i C_i, the least-squares fit for the same weights beta. Its force is then exactly
+//!   f_i = Σ_j z beta_ij ((F_i + F_j) X_ij - 2 x_ij) = Σ_j [ -z (F_i + F_j) b_ij + 2 z beta_ij x_ji ]:
+//! the first part joins the stress, T_i ← T_i - z F_i, and nothing else is gathered per pair. We differ from the
+//! central force of Ganzenmüller 2015: the vector form resists the bending of a single-layer sheet to first order and
+//! derives from an energy. The factor 1/8 gives a lattice the strength alpha E/2 · W/|X|² of the original weights.
+#![allow(non_snake_case)] // B, A, F, T as in the theory
+
+use super::rest::Rest;
+use super::{Method, Model, becker2009, mls2004, solenthaler2007};
+use crate::kernel::Kernel;
+use crate::material::{Moduli, Strain};
+use crate::math::{LANES, Lane, Mat3x8, Quat, Quatx8, Real, Sym3x8, Vec3, Vec3x8};
+use rayon::prelude::*;
+
+/// Slices a task works on.
+const SLICES_PER_TASK: usize = 32;
+
+/// What is the same for all particles of a body.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Constants {
+    pub model: Model,
+    pub strain: Strain,
+    two_mu: Lane,
+    /// Zero-energy stiffness z = alpha E / 8 [Pa].
+    pub z: Real,
+    /// XSPH coefficient times density [kg/(m3 s)].
+    xsph_density: Real,
+    kernel: Kernel,
+}
+
+impl Constants {
+    /// sigma = 2 mu eps + lambda tr(eps) I.
+    #[inline(always)]
+    pub fn stress(&self, eps: Sym3x8, lambda: Lane) -> Sym3x8 {
+        eps.scale(self.two_mu).add_diagonal(lambda * eps.trace())
+    }
+
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// Green strain (FᵀF - I)/2.
+    #[inline(always)]
+    pub fn green(&self, F: Mat3x8) -> Sym3x8 {
+        F.gram().add_diagonal(-Lane::ONE).scale(Lane::splat(0.5))
+    }
+}
+
+/// What pass 2 reads of a neighbour: one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Record {
+    /// T - z F by columns.
+    t: [f32; 9],
+    /// Position relative to the body's centre.
+    x: [f32; 3],
+    /// Velocity (only with XSPH).
+    v: [f32; 3],
+}
+
+/// Extremes of the deformation found in a pass.
+#[derive(Clone, Copy, Debug)]
+pub struct Deformation {
+    /// Largest squared Frobenius norm of F; infinite where F is not finite.
+    pub max_norm_squared: f32,
+    /// Particle of the body that has it.
+    pub particle: usize,
+}
+
+/// The elastic state of one body.
+#[derive(Clone, Debug)]
+pub struct ElasticBody {
+    pub(super) constants: Constants,
+    pub(super) rest: Rest,
+    pub(super) moduli: Moduli,
+    /// Per-particle rotations R_i, warm start of the next step: state, saved in checkpoints.
+    pub(super) rotations: Vec<Quatx8>,
+    /// Positions relative to the centre, computed by `localize`.
+    local: Vec<[f32; 4]>,
+    /// Computed by `deform`.
+    records: Vec<Record>,
+    /// Elastic, zero-energy and XSPH force [N], computed by `compute_forces`.
+    pub forces: Vec<glam::Vec3>,
+}
+
+impl ElasticBody {
+    /// `rest` positions are turned as the body stands at the start; `volume` is that of one particle.
+    pub fn new(rest: Vec<Vec3>, volume: Real, density: Real, kernel: Kernel, method: Method, moduli: Moduli) -> Self {
+        let n = rest.len();
+        let constants = Constants {
+            model: method.model,
+            strain: method.strain,
+            two_mu: Lane::splat(2.0 * moduli.shear as f32),
+            z: method.zero_energy * moduli.youngs_modulus() / 8.0,
+            xsph_density: method.xsph * density,
+            kernel,
+        };
+        let record = Record { t: [0.0; 9], x: [0.0; 3], v: [0.0; 3] };
+        ElasticBody {
+            constants,
+            rest: Rest::build(rest, volume, kernel, method, moduli),
+            moduli,
+            rotations: vec![Quatx8::splat(Quat::IDENTITY); n.div_ceil(LANES)],
+            local: vec![[0.0; 4]; n],
+            records: vec![record; n],
+            forces: vec![glam::Vec3::ZERO; n],
+        }
+    }
+
+    /// Forces on all particles at these positions and velocities.
+    pub fn compute_forces(&mut self, positions: &[Vec3], velocities: &[Vec3]) -> Deformation {
+        self.localize(positions, velocities);
+        let deformation = self.deform();
+        self.sum_forces();
+        deformation
+    }
+
+    /// Single-precision positions relative to a particle in the middle of the body.
+    fn localize(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
+        let center = positions[positions.len() / 2];
+        let mean_velocity = velocities[velocities.len() / 2];
+        let with_velocity = self.constants.xsph_density > 0.0;
+        let chunk = SLICES_PER_TASK * LANES;
+        self.local.par_chunks_mut(chunk).zip(self.records.par_chunks_mut(chunk)).enumerate().for_each(
+            |(c, (local, records))| {
+                for (k, (local, record)) in local.iter_mut().zip(records).enumerate() {
+                    let i = c * chunk + k;
+                    let x = (positions[i] - center).as_vec3();
+                    *local = [x.x, x.y, x.z, 0.0];
+                    record.x = x.to_array();
+                    if with_velocity {
+                        record.v = (velocities[i] - mean_velocity).as_vec3().to_array();
+                    }
+                }
+            },
+        );
+    }
+
+    /// Pass 1: B_i, the rotation, and the stress T_i - z F_i of every particle.
+    fn deform(&mut self) -> Deformation {
+        let (constants, rest, local) = (&self.constants, &self.rest, &self.local[..]);
+        let chunk = SLICES_PER_TASK;
+        self.records
+            .par_chunks_mut(chunk * LANES)
+            .zip(self.rotations.par_chunks_mut(chunk))
+            .enumerate()
+            .map(|(c, (records, rotations))| {
+                let mut extreme = Deformation { max_norm_squared: 0.0, particle: c * chunk * LANES };
+                for (k, rotation) in rotations.iter_mut().enumerate() {
+                    let s = c * chunk + k;
+                    let (T, F) = stress_of_slice(constants, rest, local, s, rotation);
+                    let end = records.len().min((k + 1) * LANES);
+                    store(T, &mut records[k * LANES..end]);
+                    extreme.include(F.norm_squared(), s * LANES, end - k * LANES);
+                }
+                extreme
+            })
+            .reduce(|| Deformation { max_norm_squared: -1.0, particle: 0 }, Deformation::larger)
+    }
+
+    /// Pass 2: f_i = Σ_j (T_i + T_j) b_ij + 2 z beta_ij x_ji (+ XSPH).
+    fn sum_forces(&mut self) {
+        let pass = match (self.constants.z > 0.0, self.constants.xsph_density > 0.0) {
+            (false, false) => force_of_slice::<false, false>,
+            (true, false) => force_of_slice::<true, false>,
+            (false, true) => force_of_slice::<false, true>,
+            (true, true) => force_of_slice::<true, true>,
+        };
+        let (constants, rest, records) = (&self.constants, &self.rest, &self.records[..]);
+        let chunk = SLICES_PER_TASK * LANES;
+        self.forces.par_chunks_mut(chunk).enumerate().for_each(|(c, forces)| {
+            for (k, out) in forces.chunks_mut(LANES).enumerate() {
+                let f = pass(constants, rest, records, c * SLICES_PER_TASK + k);
+                let (x, y, z) = (f.x.as_array(), f.y.as_array(), f.z.as_array());
+                for (lane, slot) in out.iter_mut().enumerate() {
+                    *slot = glam::Vec3::new(x[lane], y[lane], z[lane]);
+                }
+            }
+        });
+    }
+
+    /// Number of particles.
+    pub fn len(&self) -> usize {
+        self.forces.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.forces.is_empty()
+    }
+
+    /// Directed rest pairs.
+    pub fn pairs(&self) -> usize {
+        self.rest.neighbors.pairs
+    }
+
+    /// Rotation R_i of a particle, as of the last force evaluation.
+    pub fn rotation(&self, i: usize) -> Quat {
+        self.rotations[i / LANES].get(i % LANES).normalize()
+    }
+
+    /// Sets all rotations to the rest state's.
+    pub(super) fn forget_rotations(&mut self) {
+        self.rotations.fill(Quatx8::splat(Quat::IDENTITY));
+    }
+
+    /// The per-particle rotations as bytes, for a checkpoint.
+    pub fn save_rotations(&self) -> Vec<u8> {
+        let parts = self.rotations.iter().flat_map(|q| [q.x, q.y, q.z, q.w]);
+        parts.flat_map(|lane| lane.to_array()).flat_map(f32::to_le_bytes).collect()
+    }
+
+    /// Restores what `save_rotations` gave; false if it belongs to another body.
+    pub fn restore_rotations(&mut self, bytes: &[u8]) -> bool {
+        if bytes.len() != self.rotations.len() * 4 * LANES * size_of::<f32>() {
+            return false;
+        }
+        let mut numbers = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let mut lane = || Lane::from(std::array::from_fn::<f32, LANES, _>(|_| numbers.next().unwrap_or(0.0)));
+        for q in &mut self.rotations {
+            *q = Quatx8 { x: lane(), y: lane(), z: lane(), w: lane() };
+        }
+        true
+    }
+
+    /// Bytes held by the body's elastic state.
+    pub fn bytes(&self) -> usize {
+        self.rest.bytes()
+            + self.rotations.len() * size_of::<Quatx8>()
+            + self.local.len() * (size_of::<[f32; 4]>() + size_of::<Record>() + size_of::<glam::Vec3>())
+    }
+}
+
+impl Deformation {
+    fn include(&mut self, norm_squared: Lane, first: usize, lanes: usize) {
+        for (lane, &n) in norm_squared.as_array().iter().take(lanes).enumerate() {
+            let n = if n.is_finite() { n } else { f32::INFINITY };
+            if n > self.max_norm_squared {
+                *self = Deformation { max_norm_squared: n, particle: first + lane };
+            }
+        }
+    }
+
+    fn larger(self, o: Deformation) -> Deformation {
+        let later = o.max_norm_squared == self.max_norm_squared && o.particle < self.particle;
+        if o.max_norm_squared > self.max_norm_squared || later { o } else { self }
+    }
+}
+
+/// (T - z F, F) of the eight particles of slice s.
+#[inline(always)]
+fn stress_of_slice(
+    k: &Constants,
+    rest: &Rest,
+    local: &[[f32; 4]],
+    s: usize,
+    rotation: &mut Quatx8,
+) -> (Mat3x8, Mat3x8) {
+    let constants = &rest.slices[s];
+    let (T, F) = match k.model {
+        Model::Becker2009 => {
+            let (B, A) = gradients::<true>(k, rest, local, s);
+            (becker2009::stress(k, constants, B, A, rotation), B.mul_mat(constants.correction.full()))
+        }
+        Model::Solenthaler2007 => {
+            let (B, _) = gradients::<false>(k, rest, local, s);
+            (solenthaler2007::stress(k, constants, B), B.mul_mat(constants.correction.full()))
+        }
+        Model::Mls2004 => {
+            let (B, _) = gradients::<false>(k, rest, local, s);
+            let F = B.mul_mat(constants.correction.full());
+            (mls2004::stress(k, constants, rest.null.get(s), F, rotation), F)
+        }
+    };
+    (T - F.scale(Lane::splat(k.z as f32)), F)
+}
+
+/// B_i = Σ_j x_ji ⊗ b_ij and, for shape matching, A_i = Σ_j V_i V_j W_ij x_ji ⊗ X_ji (times h⁻²).
+#[inline(always)]
+fn gradients<const SHAPE_MATCHING: bool>(
+    k: &Constants,
+    rest: &Rest,
+    local: &[[f32; 4]],
+    s: usize,
+) -> (Mat3x8, Mat3x8) {
+    let last = local.len() - 1;
+    let x_i = gather(std::array::from_fn(|lane| &local[(s * LANES + lane).min(last)]));
+    let (mut B, mut A) = (Mat3x8::ZERO, Mat3x8::ZERO);
+    let inverse_h = Lane::splat(1.0 / k.kernel.h as f32);
+    for row in rest.neighbors.slice(s) {
+        let x_ji = gather(row.j.map(|j| &local[j as usize])) - x_i;
+        let b = Vec3x8::new(Lane::from(row.b[0]), Lane::from(row.b[1]), Lane::from(row.b[2]));
+        B.add_outer(x_ji, b);
+        if SHAPE_MATCHING {
+            let beta = Lane::from(row.beta) + Lane::splat(f32::MIN_POSITIVE);
+            let q = b.dot(b).sqrt() / beta * inverse_h;
+            A.add_outer(x_ji, b * k.kernel.w_over_slope(q));
+        }
+    }
+    (B, A)
+}
+
+/// Lanes from eight positions.
+#[inline(always)]
+fn gather(p: [&[f32; 4]; LANES]) -> Vec3x8 {
+    Vec3x8::new(
+        Lane::from(p.map(|x| x[0])),
+        Lane::from(p.map(|x| x[1])),
+        Lane::from(p.map(|x| x[2])),
+    )
+}
+
+#[inline(always)]
+fn store(T: Mat3x8, records: &mut [Record]) {
+    for (c, column) in T.c.iter().enumerate() {
+        for (r, lane) in [column.x, column.y, column.z].iter().enumerate() {
+            for (record, value) in records.iter_mut().zip(lane.as_array()) {
+                record.t[3 * c + r] = *value;
+            }
+        }
+    }
+}
+
+/// Σ_j (T_i + T_j) b_ij, plus the pair terms of the zero-energy control and of XSPH.
+#[inline(always)]
+fn force_of_slice<const ZERO_ENERGY: bool, const XSPH: bool>(
+    k: &Constants,
+    rest: &Rest,
+    records: &[Record],
+    s: usize,
+) -> Vec3x8 {
+    let last = records.len() - 1;
+    let own: [&Record; LANES] = std::array::from_fn(|lane| &records[(s * LANES + lane).min(last)]);
+    let (T_i, x_i, v_i) = (stress_lanes(own), vector_lanes(own.map(|r| &r.x)), vector_lanes(own.map(|r| &r.v)));
+    let two_z = Lane::splat(2.0 * k.z as f32);
+    let xsph = Lane::splat((k.xsph_density * k.kernel.h * k.kernel.h) as f32);
+    let inverse_h = Lane::splat(1.0 / k.kernel.h as f32);
+    let mut f = Vec3x8::ZERO;
+    for row in rest.neighbors.slice(s) {
+        let other = row.j.map(|j| &records[j as usize]);
+        let b = Vec3x8::new(Lane::from(row.b[0]), Lane::from(row.b[1]), Lane::from(row.b[2]));
+        f = f + (T_i + stress_lanes(other)).mul_vec(b);
+        if ZERO_ENERGY {
+            f = f + (vector_lanes(other.map(|r| &r.x)) - x_i) * (two_z * Lane::from(row.beta));
+        }
+        if XSPH {
+            let beta = Lane::from(row.beta);
+            let q = b.dot(b).sqrt() / (beta + Lane::splat(f32::MIN_POSITIVE)) * inverse_h;
+            let weight = xsph * beta * k.kernel.w_over_slope(q);
+            f = f + (vector_lanes(other.map(|r| &r.v)) - v_i) * weight;
+        }
+    }
+    f
+}
+
+#[inline(always)]
+fn stress_lanes(r: [&Record; LANES]) -> Mat3x8 {
+    let column = |c: usize| {
+        Vec3x8::new(
+            Lane::from(r.map(|r| r.t[3 * c])),
+            Lane::from(r.map(|r| r.t[3 * c + 1])),
+            Lane::from(r.map(|r| r.t[3 * c + 2])),
+        )
+    };
+    Mat3x8 { c: [column(0), column(1), column(2)] }
+}
+
+#[inline(always)]
+fn vector_lanes(v: [&[f32; 3]; LANES]) -> Vec3x8 {
+    Vec3x8::new(Lane::from(v.map(|v| v[0])), Lane::from(v.map(|v| v[1])), Lane::from(v.map(|v| v[2])))
+}

@@ -1,0 +1,169 @@
+//! The methods once more, plainly: double precision, one particle at a time, straight from the formulas.
+//! Used for what is reported (deformation, stress, energy) and as the oracle of the fast passes.
+#![allow(non_snake_case)] // A, B, F, R, P as in the theory
+
+use super::{ElasticBody, Model};
+use crate::material::Strain;
+use crate::math::{LANES, Mat3, Real, Vec3, double_dot, outer, svd, trace};
+use rayon::prelude::*;
+
+/// What can be said of one particle.
+#[derive(Clone, Copy, Debug)]
+pub struct PointState {
+    /// Deformation gradient F as the method sees it.
+    pub deformation_gradient: Mat3,
+    /// First Piola-Kirchhoff stress P [Pa].
+    pub stress: Mat3,
+    /// Energy of the particle: V Ψ(F), zero-energy control included [J].
+    pub energy: Real,
+}
+
+impl PointState {
+    /// Cauchy stress P Fᵀ / J [Pa].
+    pub fn cauchy_stress(&self) -> Mat3 {
+        let F = self.deformation_gradient;
+        let J = F.determinant();
+        self.stress * F.transpose() * if J.abs() > 1e-12 { 1.0 / J } else { 0.0 }
+    }
+
+    /// Von Mises stress sqrt(3/2 dev(sigma):dev(sigma)) [Pa].
+    pub fn von_mises(&self) -> Real {
+        let sigma = self.cauchy_stress();
+        let dev = sigma - Mat3::IDENTITY * (trace(sigma) / 3.0);
+        (1.5 * double_dot(dev, dev)).sqrt()
+    }
+}
+
+impl ElasticBody {
+    /// The states of all particles at these positions.
+    pub fn point_states(&self, positions: &[Vec3]) -> Vec<PointState> {
+        (0..self.len()).into_par_iter().with_min_len(128).map(|i| self.point_state(i, positions)).collect()
+    }
+
+    /// The state of particle i.
+    pub fn point_state(&self, i: usize, positions: &[Vec3]) -> PointState {
+        let (B, A) = self.moments_of(i, positions);
+        let F_fit = B * self.rest.correction_of(i);
+        let (F, P, psi) = self.law(i, B, A);
+        let energy = self.rest.volumes[i] * psi + self.zero_energy_of(i, positions, F_fit);
+        PointState { deformation_gradient: F, stress: P, energy }
+    }
+
+    /// B_i = Σ_j x_ji ⊗ b_ij and A_i = Σ_j V_i V_j W_ij x_ji ⊗ X_ji.
+    fn moments_of(&self, i: usize, positions: &[Vec3]) -> (Mat3, Mat3) {
+        let (mut B, mut A) = (Mat3::ZERO, Mat3::ZERO);
+        let rest = &self.rest;
+        rest.neighbors.for_each_of(i, |j, b, _| {
+            let (x_ji, X_ji) = (positions[j] - positions[i], rest.positions[j] - rest.positions[i]);
+            B += outer(x_ji, b);
+            let weight = rest.volumes[i] * rest.volumes[j] * self.constants.kernel().w(X_ji.length());
+            A += outer(x_ji, X_ji) * weight;
+        });
+        (B, A)
+    }
+
+    /// F, P and energy density Ψ of the body's method.
+    fn law(&self, i: usize, B: Mat3, A: Mat3) -> (Mat3, Mat3, Real) {
+        let I = Mat3::IDENTITY;
+        let D = self.rest.rest_gradient_of(i);
+        let uncorrected = B * (1.0 / self.rest.volumes[i]);
+        match (self.constants.model, self.constants.strain) {
+            (Model::Solenthaler2007, Strain::Linear) => {
+                let grad_u = uncorrected - D;
+                let (sigma, psi) = self.linear_stress(i, (grad_u + grad_u.transpose()) * 0.5);
+                (I + grad_u, sigma, psi)
+            }
+            (Model::Solenthaler2007, Strain::Green) => self.green_stress(i, I + uncorrected - D),
+            (Model::Mls2004, strain) => {
+                let F = B * self.rest.correction_of(i);
+                let R = self.polar(i, F);
+                let F = F + R * self.rest.null_of(i);
+                match strain {
+                    Strain::Green => self.green_stress(i, F),
+                    Strain::Linear => {
+                        let S = R.transpose() * F;
+                        let (sigma, psi) = self.linear_stress(i, (S + S.transpose()) * 0.5 - I);
+                        (F, R * sigma, psi)
+                    }
+                }
+            }
+            (Model::Becker2009, strain) => {
+                let R = self.polar(i, A);
+                let grad_u = R.transpose() * uncorrected - D;
+                let (F, P, psi) = match strain {
+                    Strain::Green => self.green_stress(i, I + grad_u),
+                    Strain::Linear => {
+                        let (sigma, psi) = self.linear_stress(i, (grad_u + grad_u.transpose()) * 0.5);
+                        (I + grad_u, sigma, psi)
+                    }
+                };
+                (R * F, R * P, psi)
+            }
+        }
+    }
+
+    /// sigma = 2 mu eps + lambda tr(eps) I and Ψ = mu eps:eps + lambda/2 tr²(eps).
+    fn linear_stress(&self, i: usize, eps: Mat3) -> (Mat3, Real) {
+        let (mu, lambda, tr) = (self.moduli.shear, self.rest.lambda_of(i), trace(eps));
+        (
+            eps * (2.0 * mu) + Mat3::IDENTITY * (lambda * tr),
+            mu * double_dot(eps, eps) + 0.5 * lambda * tr * tr,
+        )
+    }
+
+    /// St Venant-Kirchhoff: P = F (2 mu E + lambda tr(E) I).
+    fn green_stress(&self, i: usize, F: Mat3) -> (Mat3, Mat3, Real) {
+        let (sigma, psi) = self.linear_stress(i, (F.transpose() * F - Mat3::IDENTITY) * 0.5);
+        (F, F * sigma, psi)
+    }
+
+    /// Polar rotation by SVD; a neighbourhood of one line takes the tracked rotation, which the line leaves open.
+    fn polar(&self, i: usize, A: Mat3) -> Mat3 {
+        let d = svd(A);
+        if d.sigma.y <= 1e-6 * d.sigma.x {
+            return Mat3::from_quat(self.rotation(i));
+        }
+        d.u * d.v.transpose()
+    }
+
+    /// ½ Σ_j z beta_ij |x_ij - F_i X_ij|² [J].
+    fn zero_energy_of(&self, i: usize, positions: &[Vec3], F: Mat3) -> Real {
+        let rest = &self.rest;
+        let mut energy = 0.0;
+        rest.neighbors.for_each_of(i, |j, _, beta| {
+            let (x_ij, X_ij) = (positions[i] - positions[j], rest.positions[i] - rest.positions[j]);
+            energy += 0.5 * self.constants.z * beta * (x_ij - F * X_ij).length_squared();
+        });
+        energy
+    }
+
+    /// Elastic and zero-energy force on every particle, in double precision.
+    pub fn reference_forces(&self, positions: &[Vec3]) -> Vec<Vec3> {
+        let z = self.constants.z;
+        let T: Vec<Mat3> = (0..self.len())
+            .map(|i| {
+                let (B, A) = self.moments_of(i, positions);
+                let (_, P, _) = self.law(i, B, A);
+                let T = match self.constants.model {
+                    Model::Mls2004 => P * self.rest.correction_of(i) * self.rest.volumes[i],
+                    Model::Solenthaler2007 | Model::Becker2009 => P,
+                };
+                T - B * self.rest.correction_of(i) * z
+            })
+            .collect();
+        (0..self.len())
+            .map(|i| {
+                let mut f = Vec3::ZERO;
+                self.rest.neighbors.for_each_of(i, |j, b, beta| {
+                    f += (T[i] + T[j]) * b + (positions[j] - positions[i]) * (2.0 * z * beta);
+                });
+                f
+            })
+            .collect()
+    }
+
+    /// Slices of eight particles, for reports of padding.
+    pub fn padded_pairs(&self) -> usize {
+        self.rest.neighbors.rows.len() * LANES
+    }
+}

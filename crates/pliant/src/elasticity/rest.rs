@@ -1,0 +1,139 @@
+//! Constants of a body's rest state, eight particles at a time.
+
+use super::{Method, Model};
+use crate::kernel::Kernel;
+use crate::material::Moduli;
+use crate::math::{LANES, Lane, Mat3, Real, Sym3x8, Vec3, pseudo_inverse};
+use crate::neighbors::RestNeighbors;
+use rayon::prelude::*;
+
+/// Singular values of a moment matrix below this part of the largest are a missing dimension (theory §2).
+const FLAT: Real = 1e-6;
+
+/// Per-slice constants.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SliceRest {
+    /// C_i = (Σ_j b_ij ⊗ X_ji)⁺: makes F_i = B_i C_i exact for affine maps.
+    pub correction: Sym3x8,
+    /// D_i = Σ_j V_j ∇W_ij ⊗ X_ji, what uncorrected gradients make of the rest shape (the identity, ideally).
+    pub rest_gradient: Sym3x8,
+    pub volume: Lane,
+    pub inverse_volume: Lane,
+    /// First Lamé parameter [Pa]; in sheets and rods the one for which no stress acts across them.
+    pub lambda: Lane,
+}
+
+/// The constant side of an elastic body.
+#[derive(Clone, Debug)]
+pub(super) struct Rest {
+    pub neighbors: RestNeighbors,
+    pub slices: Vec<SliceRest>,
+    /// Projectors onto the missing dimensions of each neighbourhood; empty if all are three-dimensional.
+    pub null: Vec<Sym3x8>,
+    /// Rest positions, turned as the body stands at the start.
+    pub positions: Vec<Vec3>,
+    pub volumes: Vec<Real>,
+}
+
+impl Rest {
+    /// `volume` is the lattice volume m / rho0 of a particle; uncorrected methods replace it by their papers' SPH
+    /// volumes V_i = 1 / Σ_j W_ij.
+    pub fn build(positions: Vec<Vec3>, volume: Real, kernel: Kernel, method: Method, moduli: Moduli) -> Self {
+        let volumes = match method.model {
+            Model::Mls2004 => vec![volume; positions.len()],
+            Model::Solenthaler2007 | Model::Becker2009 => sph_volumes(&positions, kernel),
+        };
+        let neighbors = RestNeighbors::build(&positions, &volumes, kernel);
+        let moments = neighbors.moments(&positions);
+        let slice_count = positions.len().div_ceil(LANES);
+        let mut slices = Vec::with_capacity(slice_count);
+        let mut null = Vec::with_capacity(slice_count);
+        let mut flat = false;
+        for s in 0..slice_count {
+            let mut slice = SliceRest {
+                correction: Sym3x8::ZERO,
+                rest_gradient: Sym3x8::ZERO,
+                volume: Lane::ONE,
+                inverse_volume: Lane::ONE,
+                lambda: Lane::ZERO,
+            };
+            let mut slice_null = Sym3x8::ZERO;
+            for lane in 0..LANES.min(positions.len() - s * LANES) {
+                let i = s * LANES + lane;
+                let (inverse, rank, projector) = pseudo_inverse(moments[i], FLAT);
+                slice.correction.set(lane, inverse);
+                slice.rest_gradient.set(lane, moments[i] * (1.0 / volumes[i]));
+                slice.volume.as_mut_array()[lane] = volumes[i] as f32;
+                slice.inverse_volume.as_mut_array()[lane] = (1.0 / volumes[i]) as f32;
+                slice.lambda.as_mut_array()[lane] = lambda_for_rank(moduli, rank) as f32;
+                slice_null.set(lane, projector);
+                flat |= rank < 3;
+            }
+            slices.push(slice);
+            null.push(slice_null);
+        }
+        if !flat {
+            null = Vec::new();
+        }
+        Rest { neighbors, slices, null, positions, volumes }
+    }
+}
+
+/// First Lamé parameter of a neighbourhood that spans `rank` dimensions.
+///
+/// The strain across a sheet or rod is not seen by its particles. Setting it to zero would stiffen a rod to lambda +
+/// 2 mu; instead the stress across it is zero: lambda' = 2 mu lambda/(lambda + 2 mu) for a sheet (plane stress) and
+/// lambda' = E - 2 mu for a rod, so that its modulus is E.
+fn lambda_for_rank(moduli: Moduli, rank: usize) -> Real {
+    let (mu, lambda) = (moduli.shear, moduli.lame_lambda());
+    match rank {
+        3 => lambda,
+        2 => 2.0 * mu * lambda / (lambda + 2.0 * mu),
+        _ => moduli.youngs_modulus() - 2.0 * mu,
+    }
+}
+
+/// V_i = 1 / Σ_j W_ij, itself included: the volume m_i / rho_i of plain SPH for equal masses [B09].
+fn sph_volumes(positions: &[Vec3], kernel: Kernel) -> Vec<Real> {
+    let mut grid = crate::neighbors::Grid::default();
+    grid.build(positions, kernel.h);
+    let volume = |x: &Vec3| {
+        let mut density = 0.0;
+        grid.for_each_within(*x, kernel.h, |_, x_j| density += kernel.w(x.distance(x_j)));
+        1.0 / density
+    };
+    positions.par_iter().with_min_len(128).map(volume).collect()
+}
+
+impl Rest {
+    /// Null projector of particle i.
+    pub fn null_of(&self, i: usize) -> Mat3 {
+        self.null.get(i / LANES).map_or(Mat3::ZERO, |n| symmetric(n, i % LANES))
+    }
+
+    pub fn correction_of(&self, i: usize) -> Mat3 {
+        symmetric(&self.slices[i / LANES].correction, i % LANES)
+    }
+
+    pub fn rest_gradient_of(&self, i: usize) -> Mat3 {
+        symmetric(&self.slices[i / LANES].rest_gradient, i % LANES)
+    }
+
+    pub fn lambda_of(&self, i: usize) -> Real {
+        self.slices[i / LANES].lambda.as_array()[i % LANES] as Real
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.neighbors.bytes()
+            + self.slices.len() * size_of::<SliceRest>()
+            + self.null.len() * size_of::<Sym3x8>()
+            + self.positions.len() * (size_of::<Vec3>() + size_of::<Real>())
+    }
+}
+
+fn symmetric(m: &Sym3x8, lane: usize) -> Mat3 {
+    let at = |v: &Lane| v.as_array()[lane] as Real;
+    let (xx, yy, zz) = (at(&m.xx), at(&m.yy), at(&m.zz));
+    let (xy, xz, yz) = (at(&m.xy), at(&m.xz), at(&m.yz));
+    Mat3::from_cols(Vec3::new(xx, xy, xz), Vec3::new(xy, yy, yz), Vec3::new(xz, yz, zz))
+}

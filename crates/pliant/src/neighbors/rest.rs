@@ -1,0 +1,172 @@
+//! Rest neighbourhoods: constant per-pair data, laid out to be streamed eight particles at a time.
+
+use super::Grid;
+use crate::kernel::Kernel;
+use crate::math::{LANES, Mat3, Real, Vec3, outer};
+use rayon::prelude::*;
+
+/// One neighbour of each of eight consecutive particles (a row of a sliced ELLPACK matrix).
+/// A lane without a further neighbour points to its own particle with zero weight.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+pub struct PairRow {
+    /// Index j of the neighbour within the body.
+    pub j: [u32; LANES],
+    /// b_ij = V_i V_j ∇W(X_ij): antisymmetric to the last bit.
+    pub b: [[f32; LANES]; 3],
+    /// beta_ij = |b_ij| / |X_ij|, symmetric: b_ij = beta_ij X_ji.
+    pub beta: [f32; LANES],
+}
+
+/// All directed pairs of a body's rest neighbours.
+#[derive(Clone, Debug)]
+pub struct RestNeighbors {
+    pub particles: usize,
+    /// First row of each slice of eight particles; one more at the end.
+    pub slices: Vec<u32>,
+    pub rows: Vec<PairRow>,
+    /// Directed pairs without the padding.
+    pub pairs: usize,
+}
+
+impl RestNeighbors {
+    /// Neighbours of rest positions X within the kernel's support, with the gradients for volumes V.
+    pub fn build(rest: &[Vec3], volumes: &[Real], kernel: Kernel) -> Self {
+        let lists = neighbor_lists(rest, kernel.h);
+        let slice_count = rest.len().div_ceil(LANES);
+        let longest = |s: usize| lists[s * LANES..rest.len().min((s + 1) * LANES)].iter().map(Vec::len).max();
+        let mut slices = vec![0u32];
+        for s in 0..slice_count {
+            slices.push(slices[s] + longest(s).unwrap_or(0) as u32);
+        }
+        let mut rows = vec![PairRow::EMPTY; slices[slice_count] as usize];
+        let mut parts: Vec<&mut [PairRow]> = Vec::with_capacity(slice_count);
+        let mut left = rows.as_mut_slice();
+        for s in 0..slice_count {
+            let (part, rest_of) = left.split_at_mut((slices[s + 1] - slices[s]) as usize);
+            parts.push(part);
+            left = rest_of;
+        }
+        parts.into_par_iter().enumerate().for_each(|(s, part)| {
+            for lane in 0..LANES {
+                let i = (s * LANES + lane).min(rest.len() - 1);
+                let list: &[u32] = if s * LANES + lane < rest.len() { &lists[i] } else { &[] };
+                for (k, row) in part.iter_mut().enumerate() {
+                    match list.get(k) {
+                        Some(&j) => row.set(lane, j, rest[j as usize] - rest[i], volumes[i] * volumes[j as usize], kernel),
+                        None => row.j[lane] = i as u32,
+                    }
+                }
+            }
+        });
+        let pairs = lists.iter().map(Vec::len).sum();
+        RestNeighbors { particles: rest.len(), slices, rows, pairs }
+    }
+
+    /// The rows of slice s.
+    #[inline(always)]
+    pub fn slice(&self, s: usize) -> &[PairRow] {
+        &self.rows[self.slices[s] as usize..self.slices[s + 1] as usize]
+    }
+
+    /// Calls `f(j, b_ij, beta_ij)` for each neighbour of i.
+    pub fn for_each_of(&self, i: usize, mut f: impl FnMut(usize, Vec3, Real)) {
+        let (s, lane) = (i / LANES, i % LANES);
+        for row in self.slice(s).iter().filter(|row| row.j[lane] as usize != i) {
+            let b = Vec3::new(row.b[0][lane] as Real, row.b[1][lane] as Real, row.b[2][lane] as Real);
+            f(row.j[lane] as usize, b, row.beta[lane] as Real);
+        }
+    }
+
+    /// Moment matrices Σ_j b_ij ⊗ X_ji = Σ_j beta_ij X_ji ⊗ X_ji, from the pair data as stored.
+    pub fn moments(&self, rest: &[Vec3]) -> Vec<Mat3> {
+        let moment = |i: usize| {
+            let mut m = Mat3::ZERO;
+            self.for_each_of(i, |j, b, _| m += outer(rest[j] - rest[i], b));
+            m
+        };
+        (0..rest.len()).into_par_iter().with_min_len(256).map(moment).collect()
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.rows.len() * size_of::<PairRow>() + self.slices.len() * 4
+    }
+}
+
+impl PairRow {
+    const EMPTY: PairRow = PairRow { j: [0; LANES], b: [[0.0; LANES]; 3], beta: [0.0; LANES] };
+
+    fn set(&mut self, lane: usize, j: u32, x_ji: Vec3, v_i_v_j: Real, kernel: Kernel) {
+        let beta = v_i_v_j * kernel.slope_over_r(x_ji.length());
+        self.j[lane] = j;
+        self.beta[lane] = beta as f32;
+        for (k, slot) in self.b.iter_mut().enumerate() {
+            slot[lane] = (beta * x_ji[k]) as f32;
+        }
+    }
+}
+
+/// Neighbours of each point nearer than h (not itself), rising. Pairs on the rim, where the kernel vanishes, are left
+/// out whatever the rounding of their distance.
+fn neighbor_lists(rest: &[Vec3], h: Real) -> Vec<Vec<u32>> {
+    let mut grid = Grid::default();
+    grid.build(rest, h);
+    let reach = h * (1.0 - 1e-6);
+    let list = |i: usize| {
+        let mut list = Vec::with_capacity(32);
+        grid.for_each_within(rest[i], reach, |j, _| {
+            if j as usize != i {
+                list.push(j);
+            }
+        });
+        list.sort_unstable();
+        list
+    };
+    (0..rest.len()).into_par_iter().with_min_len(128).map(list).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::{Sampling, Shape};
+    use crate::kernel::KernelKind;
+
+    fn cube() -> (Vec<Vec3>, RestNeighbors, Kernel) {
+        let rest = Shape::Box { size: Vec3::splat(0.7) }.sample(0.1, Sampling::Lattice);
+        let kernel = Kernel::new(KernelKind::WendlandC2, 0.2);
+        let volumes: Vec<f64> = (0..rest.len()).map(|i| 1e-3 * (1.0 + 0.01 * (i % 13) as f64)).collect();
+        let neighbors = RestNeighbors::build(&rest, &volumes, kernel);
+        (rest, neighbors, kernel)
+    }
+
+    #[test]
+    fn rest_neighbours_are_those_of_brute_force() {
+        let (rest, neighbors, kernel) = cube();
+        let mut pairs = 0;
+        for i in 0..rest.len() {
+            let mut got = Vec::new();
+            neighbors.for_each_of(i, |j, _, _| got.push(j));
+            let brute: Vec<usize> = (0..rest.len())
+                .filter(|&j| j != i && rest[i].distance(rest[j]) < kernel.h * (1.0 - 1e-6))
+                .collect();
+            pairs += brute.len();
+            assert_eq!(got, brute);
+        }
+        assert_eq!(pairs, neighbors.pairs);
+    }
+
+    #[test]
+    fn pair_gradients_are_antisymmetric_to_the_last_bit() {
+        let (rest, neighbors, _) = cube();
+        let mut table = std::collections::HashMap::new();
+        for i in 0..rest.len() {
+            neighbors.for_each_of(i, |j, b, beta| {
+                table.insert((i, j), (b, beta));
+            });
+        }
+        for (&(i, j), &(b, beta)) in &table {
+            assert_eq!(table[&(j, i)], (-b, beta));
+        }
+    }
+}
