@@ -1,1 +1,3 @@
-//! forces
+//! Forces and impulses that are not elastic.
+
+pub mod contact;

@@ -1,5 +1,9 @@
 //! Rigid bodies: static or driven obstacles that particles meet by contact.
 
+mod surface;
+
+pub use surface::Surface;
+
 use crate::geometry::Pose;
 use crate::math::{Real, Vec3};
 

@@ -1,0 +1,393 @@
+//! Contact by impulses, without iteration [B09 §5.4, after Guendelman et al. 2003].
+//!
+//! Velocities of the coming step are known; where they would bring two particles nearer than one spacing, or a particle
+//! into a rigid body, impulses stop the approach: what is apart meets exactly, what overlaps is let go gently.
+//! Coulomb friction acts against sliding. Impulses between particles are equal and opposite to the last bit.
+
+use crate::math::{Real, Vec3, max_with_index, sum};
+use crate::neighbors::Grid;
+use crate::rigid::{Rigid, Surface};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Candidates are kept while nothing has moved further than half of this, in spacings.
+const SKIN: Real = 0.5;
+/// Part of an overlap that is undone in a step.
+const RELEASE: Real = 0.1;
+/// Fastest release of an overlap, in spacings per second.
+const RELEASE_SPEED: Real = 20.0;
+
+/// What a body's surface is like.
+#[derive(Clone, Copy, Debug)]
+pub struct SurfaceLaw {
+    pub friction: Real,
+    pub restitution: Real,
+}
+
+impl SurfaceLaw {
+    fn mean(self, other: SurfaceLaw) -> SurfaceLaw {
+        SurfaceLaw {
+            friction: 0.5 * (self.friction + other.friction),
+            restitution: 0.5 * (self.restitution + other.restitution),
+        }
+    }
+}
+
+/// A body as contact sees it.
+#[derive(Clone, Debug)]
+pub struct ContactBody {
+    pub range: Range<usize>,
+    pub law: SurfaceLaw,
+}
+
+/// Everything contact reads of the particles.
+pub struct ContactInput<'a> {
+    pub positions: &'a [Vec3],
+    pub rest_positions: &'a [Vec3],
+    /// 1/m, zero for pinned particles [1/kg].
+    pub inverse_mass: &'a (dyn Fn(usize) -> Real + Sync),
+    pub dt: Real,
+}
+
+/// Contacts between particles: candidates with a skin, searched again only when something has moved through it.
+#[derive(Debug)]
+pub struct ParticleContacts {
+    spacing: Real,
+    /// Particles of one body nearer than this at rest never collide.
+    support_radius: Real,
+    between_bodies: bool,
+    within_body: bool,
+    bodies: Vec<ContactBody>,
+    body_of: Vec<u32>,
+    grid: Grid,
+    /// Positions at the last search.
+    searched: Vec<Vec3>,
+    starts: Vec<u32>,
+    candidates: Vec<u32>,
+    /// Contacts of each particle in this step, computed by `count`.
+    counts: Vec<u32>,
+    impulses: Vec<Vec3>,
+    pub searches: u64,
+}
+
+impl ParticleContacts {
+    pub fn new(
+        spacing: Real,
+        support_radius: Real,
+        between_bodies: bool,
+        within_body: bool,
+        bodies: Vec<ContactBody>,
+    ) -> Self {
+        let n = bodies.last().map_or(0, |b| b.range.end);
+        let mut body_of = vec![0; n];
+        for (k, body) in bodies.iter().enumerate() {
+            body_of[body.range.clone()].fill(k as u32);
+        }
+        let between_bodies = between_bodies && bodies.len() > 1;
+        let active = between_bodies || within_body;
+        ParticleContacts {
+            spacing,
+            support_radius,
+            between_bodies,
+            within_body,
+            bodies,
+            body_of,
+            grid: Grid::default(),
+            searched: Vec::new(),
+            starts: Vec::new(),
+            candidates: Vec::new(),
+            counts: vec![0; if active { n } else { 0 }],
+            impulses: vec![Vec3::ZERO; if active { n } else { 0 }],
+            searches: 0,
+        }
+    }
+
+    /// Changes the coming step's velocities so that particles do not approach through one another.
+    /// Returns the number of contacts.
+    pub fn resolve(&mut self, input: &ContactInput, velocities: &mut [Vec3]) -> usize {
+        if !(self.between_bodies || self.within_body) {
+            return 0;
+        }
+        self.search_if_moved(input);
+        if self.candidates.is_empty() {
+            return 0;
+        }
+        let contacts = self.count(input, velocities);
+        if contacts > 0 {
+            self.apply(input, velocities);
+        }
+        contacts / 2
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        4 * (self.body_of.len() + self.starts.len() + self.candidates.capacity() + self.counts.len())
+            + size_of::<Vec3>() * (self.searched.len() + self.impulses.len())
+    }
+
+    fn search_if_moved(&mut self, input: &ContactInput) {
+        let n = input.positions.len();
+        if self.searched.len() == n {
+            // A common translation changes no distance.
+            let moved = |i: usize| input.positions[i] - self.searched[i];
+            let drift = sum(n, Vec3::ZERO, moved) / n as Real;
+            let (farthest, _) = max_with_index(n, |i| (moved(i) - drift).length_squared());
+            if farthest.sqrt() < 0.5 * SKIN * self.spacing {
+                return;
+            }
+        }
+        self.search(input);
+    }
+
+    fn search(&mut self, input: &ContactInput) {
+        let n = input.positions.len();
+        let reach = (1.0 + SKIN) * self.spacing;
+        self.searches += 1;
+        self.searched.clear();
+        self.searched.extend_from_slice(input.positions);
+        self.grid.build(input.positions, reach);
+
+        let mut starts = std::mem::take(&mut self.starts);
+        starts.resize(n + 1, 0);
+        starts[0] = 0;
+        starts[1..].par_iter_mut().with_min_len(256).enumerate().for_each(|(i, count)| {
+            *count = 0;
+            self.for_each_candidate(input, i, reach, |_| *count += 1);
+        });
+        for i in 0..n {
+            starts[i + 1] += starts[i];
+        }
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.resize(starts[n] as usize, 0);
+        let mut parts = Vec::with_capacity(n.div_ceil(256));
+        let mut left = candidates.as_mut_slice();
+        for c in 0..n.div_ceil(256) {
+            let (first, last) = (c * 256, ((c + 1) * 256).min(n));
+            let (part, rest) = left.split_at_mut((starts[last] - starts[first]) as usize);
+            parts.push((first..last, part));
+            left = rest;
+        }
+        parts.into_par_iter().for_each(|(range, part)| {
+            let mut at = 0;
+            for i in range {
+                let first = at;
+                self.for_each_candidate(input, i, reach, |j| {
+                    part[at] = j;
+                    at += 1;
+                });
+                part[first..at].sort_unstable(); // sums do not depend on when the search was
+            }
+        });
+        self.starts = starts;
+        self.candidates = candidates;
+    }
+
+    fn for_each_candidate(&self, input: &ContactInput, i: usize, reach: Real, mut found: impl FnMut(u32)) {
+        self.grid.for_each_within(input.positions[i], reach, |j, _| {
+            let j = j as usize;
+            if j == i {
+                return;
+            }
+            let wanted = if self.body_of[i] == self.body_of[j] {
+                let rest = input.rest_positions[i].distance_squared(input.rest_positions[j]);
+                self.within_body && rest >= self.support_radius * self.support_radius * (1.0 - 1e-6)
+            } else {
+                self.between_bodies
+            };
+            if wanted {
+                found(j as u32);
+            }
+        });
+    }
+
+    fn candidates_of(&self, i: usize) -> &[u32] {
+        &self.candidates[self.starts[i] as usize..self.starts[i + 1] as usize]
+    }
+
+    /// Normal n_ij and missing normal velocity of a pair, if the step would bring it too near.
+    fn approach(&self, input: &ContactInput, velocities: &[Vec3], i: usize, j: usize) -> Option<(Vec3, Real)> {
+        let x_ij = input.positions[i] - input.positions[j];
+        let distance = x_ij.length();
+        let gap = distance - self.spacing;
+        if gap > SKIN * self.spacing {
+            return None;
+        }
+        let n = match distance > 1e-9 * self.spacing {
+            true => x_ij / distance,
+            false => Vec3::Y * if i < j { 1.0 } else { -1.0 }, // on top of each other: any direction, but opposite
+        };
+        let v_n = (velocities[i] - velocities[j]).dot(n);
+        let law = self.law(i, j);
+        missing_velocity(gap, v_n, law.restitution, self.spacing, input.dt).map(|missing| (n, missing))
+    }
+
+    fn law(&self, i: usize, j: usize) -> SurfaceLaw {
+        self.bodies[self.body_of[i] as usize].law.mean(self.bodies[self.body_of[j] as usize].law)
+    }
+
+    fn count(&mut self, input: &ContactInput, velocities: &[Vec3]) -> usize {
+        let mut counts = std::mem::take(&mut self.counts);
+        let total = counts
+            .par_iter_mut()
+            .with_min_len(512)
+            .enumerate()
+            .map(|(i, count)| {
+                let touching = |&&j: &&u32| self.approach(input, velocities, i, j as usize).is_some();
+                *count = self.candidates_of(i).iter().filter(touching).count() as u32;
+                *count as usize
+            })
+            .sum();
+        self.counts = counts;
+        total
+    }
+
+    /// Velocity changes of all pairs at once; a pair takes its share of the particle that has more contacts.
+    fn apply(&mut self, input: &ContactInput, velocities: &mut [Vec3]) {
+        let mut impulses = std::mem::take(&mut self.impulses);
+        impulses.par_iter_mut().with_min_len(512).enumerate().for_each(|(i, impulse)| {
+            *impulse = Vec3::ZERO;
+            if self.counts[i] > 0 {
+                for &j in self.candidates_of(i) {
+                    *impulse += self.pair_impulse(input, velocities, i, j as usize);
+                }
+            }
+        });
+        velocities.par_iter_mut().zip(&impulses).with_min_len(2048).enumerate().for_each(|(i, (v, p))| {
+            *v += *p * (input.inverse_mass)(i);
+        });
+        self.impulses = impulses;
+    }
+
+    /// Impulse on i from j [N s].
+    fn pair_impulse(&self, input: &ContactInput, velocities: &[Vec3], i: usize, j: usize) -> Vec3 {
+        let Some((n, missing)) = self.approach(input, velocities, i, j) else { return Vec3::ZERO };
+        let inverse = (input.inverse_mass)(i) + (input.inverse_mass)(j);
+        if inverse == 0.0 {
+            return Vec3::ZERO;
+        }
+        let share = 1.0 / (inverse * self.counts[i].max(self.counts[j]).max(1) as Real);
+        let v_ij = velocities[i] - velocities[j];
+        let slide = v_ij - n * v_ij.dot(n);
+        (n * missing + friction(slide, missing, self.law(i, j).friction)) * share
+    }
+}
+
+/// Normal velocity a contact lacks: after the step the gap is closed and not crossed, an overlap is let go gently, and
+/// a bounce keeps its part of the approach.
+fn missing_velocity(gap: Real, v_n: Real, restitution: Real, spacing: Real, dt: Real) -> Option<Real> {
+    let needed = if gap >= 0.0 { -gap / dt } else { (-gap * RELEASE / dt).min(RELEASE_SPEED * spacing) };
+    if v_n >= needed {
+        return None;
+    }
+    let bounces = restitution > 0.0 && v_n < 0.0;
+    let target = if bounces { needed.max(-restitution * v_n) } else { needed };
+    Some(target - v_n)
+}
+
+/// Change of the sliding velocity: against it, at most mu times the normal change, never past rest.
+fn friction(slide: Vec3, normal_change: Real, mu: Real) -> Vec3 {
+    let speed = slide.length();
+    if speed <= 0.0 { Vec3::ZERO } else { -slide * (mu * normal_change / speed).min(1.0) }
+}
+
+/// Velocity of a particle after the step's contacts with the rigid bodies at time t.
+pub fn meet_rigids(
+    rigids: &[(Rigid, SurfaceLaw)],
+    law: SurfaceLaw,
+    spacing: Real,
+    time: Real,
+    dt: Real,
+    x: Vec3,
+    mut v: Vec3,
+) -> Vec3 {
+    for (rigid, rigid_law) in rigids {
+        let pose = rigid.pose_at(time);
+        let Surface { distance, normal } = rigid.shape.surface(pose.to_body(x));
+        let gap = distance - 0.5 * spacing;
+        if gap > spacing {
+            continue;
+        }
+        let n = pose.rotation * normal;
+        let relative = v - rigid.motion.velocity_at(x, time);
+        let v_n = relative.dot(n);
+        let law = law.mean(*rigid_law);
+        if let Some(missing) = missing_velocity(gap, v_n, law.restitution, spacing, dt) {
+            v += n * missing + friction(relative - n * v_n, missing, law.friction);
+        }
+    }
+    v
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contacts(n: usize) -> ParticleContacts {
+        let law = SurfaceLaw { friction: 0.4, restitution: 0.0 };
+        let body = |range| ContactBody { range, law };
+        ParticleContacts::new(0.1, 0.2, true, true, vec![body(0..n / 2), body(n / 2..n)])
+    }
+
+    /// Two 5x5x2 slabs that interpenetrate a little and rush at each other.
+    fn slabs() -> (Vec<Vec3>, Vec<Vec3>) {
+        let slab = |y: f64| {
+            (0..50).map(move |k| Vec3::new((k % 5) as f64, (k / 25) as f64 + y, (k / 5 % 5) as f64) * 0.1)
+        };
+        let x: Vec<Vec3> = slab(0.0).chain(slab(1.93).map(|p| p + Vec3::new(0.03, 0.0, 0.02))).collect();
+        let v = (0..100).map(|k| Vec3::new(0.3 * (k as f64).sin(), if k < 50 { 2.0 } else { -1.0 }, 0.2)).collect();
+        (x, v)
+    }
+
+    #[test]
+    fn momentum_is_kept_to_rounding_and_the_approach_is_stopped() {
+        let (x, mut v) = slabs();
+        let mass = |i: usize| 1.0 + (i % 3) as f64;
+        let before: Vec3 = v.iter().enumerate().map(|(i, v)| *v * mass(i)).sum();
+        let closing = |v: &[Vec3]| v[25..50].iter().map(|v| v.y).sum::<f64>() - v[50..75].iter().map(|v| v.y).sum::<f64>();
+        let first = closing(&v);
+        let inverse = |i: usize| 1.0 / mass(i);
+        let input = ContactInput { positions: &x, rest_positions: &x, inverse_mass: &inverse, dt: 1e-3 };
+        let count = contacts(100).resolve(&input, &mut v);
+        let after: Vec3 = v.iter().enumerate().map(|(i, v)| *v * mass(i)).sum();
+        assert!(count >= 25);
+        assert!((after - before).length() < 1e-12 * 100.0, "{before} {after}");
+        assert!(closing(&v) < 0.3 * first, "{} of {first}", closing(&v));
+    }
+
+    #[test]
+    fn rest_neighbours_never_collide_and_pinned_particles_do_not_move() {
+        let (x, v0) = slabs();
+        let mut alone = contacts(100);
+        alone.between_bodies = false;
+        let mut v = v0.clone();
+        let free = |_: usize| 1.0;
+        let input = ContactInput { positions: &x, rest_positions: &x, inverse_mass: &free, dt: 1e-3 };
+        assert_eq!(alone.resolve(&input, &mut v), 0);
+        let pinned = |i: usize| if i < 50 { 0.0 } else { 1.0 };
+        let input = ContactInput { inverse_mass: &pinned, ..input };
+        contacts(100).resolve(&input, &mut v);
+        assert_eq!(v[..50], v0[..50]);
+        assert_ne!(v[50..], v0[50..]);
+    }
+
+    #[test]
+    fn a_particle_lands_on_a_plane_exactly_and_friction_stays_in_its_cone() {
+        let law = SurfaceLaw { friction: 0.5, restitution: 0.0 };
+        let rigid = Rigid {
+            name: "ground".into(),
+            shape: crate::rigid::RigidShape::Plane { normal: Vec3::Y },
+            pose: crate::geometry::Pose::IDENTITY,
+            motion: crate::rigid::Motion::Fixed,
+            friction: 0.5,
+            restitution: 0.0,
+        };
+        let rigids = [(rigid, law)];
+        let dt = 0.01;
+        let x = Vec3::new(0.0, 0.06, 0.0); // gap of 0.01 at spacing 0.1
+        let v = meet_rigids(&rigids, law, 0.1, 0.0, dt, x, Vec3::new(3.0, -2.0, 0.0));
+        assert!((x.y + dt * v.y - 0.05).abs() < 1e-12);
+        assert!((v.x - (3.0 - 0.5 * 1.0)).abs() < 1e-12); // normal change 1 m/s
+        let stuck = meet_rigids(&rigids, law, 0.1, 0.0, dt, x, Vec3::new(0.2, -2.0, 0.0));
+        assert_eq!(stuck.x, 0.0);
+    }
+}

@@ -1,0 +1,150 @@
+//! Signed distances and motion of rigid shapes.
+
+use super::{Motion, Rigid, RigidShape};
+use crate::geometry::Pose;
+use crate::math::{Quat, Real, Vec3};
+
+/// The surface of a rigid body as seen from a point.
+#[derive(Clone, Copy, Debug)]
+pub struct Surface {
+    /// Signed distance, negative inside the body.
+    pub distance: Real,
+    /// Unit normal, pointing out of the body.
+    pub normal: Vec3,
+}
+
+impl RigidShape {
+    /// Signed distance and normal at a point in the shape's own coordinates.
+    pub fn surface(&self, p: Vec3) -> Surface {
+        match *self {
+            RigidShape::Plane { normal } => Surface { distance: p.dot(normal), normal },
+            RigidShape::Sphere { radius } => from_axis(p, radius),
+            RigidShape::Capsule { radius, height } => {
+                let on_axis = Vec3::Y * p.y.clamp(-0.5 * height, 0.5 * height);
+                from_axis(p - on_axis, radius)
+            }
+            RigidShape::Box { size } => block(p, size * 0.5),
+            RigidShape::Container { size } => {
+                let outside = block(p, size * 0.5);
+                Surface { distance: -outside.distance, normal: -outside.normal }
+            }
+            RigidShape::Cylinder { radius, height } => cylinder(p, radius, 0.5 * height),
+        }
+    }
+}
+
+fn from_axis(offset: Vec3, radius: Real) -> Surface {
+    let length = offset.length();
+    let normal = if length > 0.0 { offset / length } else { Vec3::Y };
+    Surface { distance: length - radius, normal }
+}
+
+fn block(p: Vec3, half: Vec3) -> Surface {
+    let q = p.abs() - half;
+    let sign = Vec3::new(1f64.copysign(p.x), 1f64.copysign(p.y), 1f64.copysign(p.z));
+    let outside = q.max(Vec3::ZERO);
+    let length = outside.length();
+    if length > 0.0 {
+        return Surface { distance: length, normal: outside / length * sign };
+    }
+    // Inside: out through the nearest face.
+    let face = if q.x >= q.y && q.x >= q.z {
+        Vec3::X
+    } else if q.y >= q.z {
+        Vec3::Y
+    } else {
+        Vec3::Z
+    };
+    Surface { distance: q.max_element(), normal: face * sign }
+}
+
+fn cylinder(p: Vec3, radius: Real, half: Real) -> Surface {
+    let r = p.x.hypot(p.z);
+    let radial = if r > 0.0 { Vec3::new(p.x / r, 0.0, p.z / r) } else { Vec3::X };
+    let axial = Vec3::Y * 1f64.copysign(p.y);
+    let (dr, dy) = (r - radius, p.y.abs() - half);
+    if dr > 0.0 && dy > 0.0 {
+        let length = dr.hypot(dy);
+        return Surface { distance: length, normal: (radial * dr + axial * dy) / length };
+    }
+    if dr > dy { Surface { distance: dr, normal: radial } } else { Surface { distance: dy, normal: axial } }
+}
+
+impl Motion {
+    /// Where a point that was at x0 at t = 0 is carried to.
+    pub fn carry(&self, x0: Vec3, time: Real) -> Vec3 {
+        match *self {
+            Motion::Fixed => x0,
+            Motion::Driven { velocity, angular_velocity, center } => {
+                let turn = Quat::from_scaled_axis(angular_velocity * time);
+                center + velocity * time + turn * (x0 - center)
+            }
+        }
+    }
+
+    /// Velocity of the carried point that is now at x.
+    pub fn velocity_at(&self, x: Vec3, time: Real) -> Vec3 {
+        match *self {
+            Motion::Fixed => Vec3::ZERO,
+            Motion::Driven { velocity, angular_velocity, center } => {
+                velocity + angular_velocity.cross(x - (center + velocity * time))
+            }
+        }
+    }
+}
+
+impl Rigid {
+    /// Pose at a time.
+    pub fn pose_at(&self, time: Real) -> Pose {
+        let rotation = match self.motion {
+            Motion::Fixed => self.pose.rotation,
+            Motion::Driven { angular_velocity, .. } => {
+                Quat::from_scaled_axis(angular_velocity * time) * self.pose.rotation
+            }
+        };
+        Pose { position: self.motion.carry(self.pose.position, time), rotation }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shapes() -> [RigidShape; 6] {
+        [
+            RigidShape::Plane { normal: Vec3::new(0.6, 0.8, 0.0) },
+            RigidShape::Box { size: Vec3::new(1.0, 0.6, 0.4) },
+            RigidShape::Container { size: Vec3::new(1.0, 0.6, 0.4) },
+            RigidShape::Sphere { radius: 0.4 },
+            RigidShape::Cylinder { radius: 0.3, height: 0.8 },
+            RigidShape::Capsule { radius: 0.2, height: 0.5 },
+        ]
+    }
+
+    #[test]
+    fn the_normal_is_the_gradient_of_the_distance() {
+        for shape in shapes() {
+            for k in 1..500 {
+                let wave = |a: f64| (k as f64 * a).sin();
+                let p = Vec3::new(wave(1.1), wave(2.3), wave(3.7)) * 0.9;
+                let Surface { distance, normal } = shape.surface(p);
+                assert!((normal.length() - 1.0).abs() < 1e-12);
+                let eps = 1e-6;
+                let along = shape.surface(p + normal * eps).distance - distance;
+                assert!((along / eps - 1.0).abs() < 1e-3, "{shape:?} at {p}: {along}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_carried_point_moves_with_the_stated_velocity() {
+        let motion = Motion::Driven {
+            velocity: Vec3::new(1.0, 2.0, 0.0),
+            angular_velocity: Vec3::new(0.3, 0.0, 2.0),
+            center: Vec3::new(0.5, 0.0, 0.1),
+        };
+        let (x0, t, eps) = (Vec3::new(1.0, -1.0, 2.0), 0.7, 1e-6);
+        let slope = (motion.carry(x0, t + eps) - motion.carry(x0, t - eps)) / (2.0 * eps);
+        assert!((slope - motion.velocity_at(motion.carry(x0, t), t)).length() < 1e-8);
+    }
+}
