@@ -1,4 +1,108 @@
 //! The simulation: set-up, state, step, diagnostics.
 
+mod build;
+mod diagnostics;
+mod error;
+mod probes;
 mod setup;
+mod state;
+mod step;
+mod time_step;
+
+pub use build::BuildError;
+pub use diagnostics::{BodyDiagnostics, Fields};
+pub use error::{Stage, StepError, Trouble};
 pub use setup::*;
+pub use step::{StageTimes, StepReport};
+pub use time_step::{Criterion, TimeStepLimit};
+
+use crate::elasticity::{ElasticBody, Method, StableStep};
+use crate::forces::contact::{ParticleContacts, SurfaceLaw};
+use crate::material::Material;
+use crate::math::{Real, Vec3};
+use crate::particles::Particles;
+use crate::rigid::Rigid;
+use std::ops::Range;
+
+/// Matter in motion: particles, bodies and obstacles at a time.
+pub struct Simulation {
+    setup: Setup,
+    time: Real,
+    /// Steps taken so far, sub-steps counted one by one.
+    steps: u64,
+    particles: Particles,
+    bodies: Vec<Body>,
+    rigids: Vec<(Rigid, SurfaceLaw)>,
+    contacts: ParticleContacts,
+    /// Velocities of the coming step, computed before anything is committed.
+    next_velocities: Vec<Vec3>,
+    times: StageTimes,
+}
+
+/// A body: a range of the store and what computes its forces.
+pub struct Body {
+    pub name: String,
+    pub range: Range<usize>,
+    pub material: Material,
+    pub method: Method,
+    pub elastic: ElasticBody,
+    pub stable: StableStep,
+    /// Particle with the largest deformation in the last step.
+    most_deformed: usize,
+    /// Largest squared stretch seen in the last step: stiffens Green strain.
+    max_stretch_squared: Real,
+    loads: Vec<PlacedLoad>,
+}
+
+/// A load with the particles (of the body) it acts on.
+struct PlacedLoad {
+    particles: Vec<u32>,
+    force_each: Vec3,
+    until: Option<Real>,
+}
+
+impl Simulation {
+    /// Time [s].
+    pub fn time(&self) -> Real {
+        self.time
+    }
+
+    /// Steps taken, sub-steps counted one by one.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    pub fn particles(&self) -> &Particles {
+        &self.particles
+    }
+
+    /// Positions and velocities, to set up a state by hand.
+    pub fn particles_mut(&mut self) -> &mut Particles {
+        &mut self.particles
+    }
+
+    pub fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+
+    /// Index of the body with this name.
+    pub fn body_index(&self, name: &str) -> Option<usize> {
+        self.bodies.iter().position(|b| b.name == name)
+    }
+
+    /// Wall time by stage since the start [ms].
+    pub fn stage_times(&self) -> StageTimes {
+        self.times
+    }
+
+    /// Bytes held by the particles and what moves them.
+    pub fn bytes(&self) -> usize {
+        let columns = 3 * size_of::<Vec3>() + size_of::<Real>() + 4;
+        let elastic: usize = self.bodies.iter().map(|b| b.elastic.bytes()).sum();
+        self.particles.len() * (columns + size_of::<Vec3>()) + elastic + self.contacts.bytes()
+    }
+}

@@ -1,0 +1,143 @@
+//! From set-up to simulation: sampling, ordering, rest neighbourhoods, stable steps.
+
+use super::{Body, BodySetup, PlacedLoad, Setup, Simulation, StageTimes};
+use crate::elasticity::{ElasticBody, StableStep};
+use crate::forces::contact::{ContactBody, ParticleContacts, SurfaceLaw};
+use crate::kernel::Kernel;
+use crate::math::{Mat3, Real, Vec3};
+use crate::particles::{FREE, Particle, Particles, hilbert_order};
+use thiserror::Error;
+
+/// What cannot be known before a shape is sampled. Indices are those of the set-up.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum BuildError {
+    #[error("body \"{name}\" holds no particle at this spacing")]
+    NoParticles { body: usize, name: String },
+    #[error("the region of pin {pin} of body \"{name}\" holds no particle")]
+    EmptyPin { body: usize, name: String, pin: usize },
+    #[error("the region of load {load} of body \"{name}\" holds no particle")]
+    EmptyLoad { body: usize, name: String, load: usize },
+    #[error("the region of probe \"{name}\" holds no particle")]
+    EmptyProbe { probe: usize, name: String },
+}
+
+impl Simulation {
+    pub fn new(setup: Setup) -> Result<Simulation, BuildError> {
+        let kernel = Kernel::new(setup.kernel, setup.support * setup.spacing);
+        let mut particles = Particles::default();
+        let mut bodies: Vec<Body> = Vec::with_capacity(setup.bodies.len());
+        for (index, body) in setup.bodies.iter().enumerate() {
+            bodies.push(build_body(index, body, &setup, kernel, &mut particles)?);
+        }
+        for (probe, p) in setup.probes.iter().enumerate() {
+            let range = bodies[p.body].range.clone();
+            if p.target.particles(&particles.rest_positions[range]).is_empty() {
+                return Err(BuildError::EmptyProbe { probe, name: p.name.clone() });
+            }
+        }
+        let contact_bodies = bodies
+            .iter()
+            .map(|b| ContactBody { range: b.range.clone(), law: b.surface_law() })
+            .collect();
+        let contacts = ParticleContacts::new(
+            setup.spacing,
+            kernel.h,
+            setup.contact.between_bodies,
+            setup.contact.within_body,
+            contact_bodies,
+        );
+        let rigids = setup.rigids.iter().map(|r| {
+            (r.clone(), SurfaceLaw { friction: r.friction, restitution: r.restitution })
+        });
+        Ok(Simulation {
+            time: 0.0,
+            steps: 0,
+            next_velocities: vec![Vec3::ZERO; particles.len()],
+            rigids: rigids.collect(),
+            particles,
+            bodies,
+            contacts,
+            times: StageTimes::default(),
+            setup,
+        })
+    }
+}
+
+fn build_body(
+    index: usize,
+    body: &BodySetup,
+    setup: &Setup,
+    kernel: Kernel,
+    particles: &mut Particles,
+) -> Result<Body, BuildError> {
+    let s = setup.spacing;
+    let sampled = body.shape.sample(s, body.sampling);
+    let name = || body.name.clone();
+    if sampled.is_empty() {
+        return Err(BuildError::NoParticles { body: index, name: name() });
+    }
+    let rest: Vec<Vec3> = hilbert_order(&sampled).into_iter().map(|i| sampled[i as usize]).collect();
+    let volume = s.powi(3);
+    let mass = body.material.density * volume;
+    let center = rest.iter().sum::<Vec3>() / rest.len() as Real;
+
+    let mut pin_used = vec![false; body.pins.len()];
+    let rows: Vec<Particle> = rest
+        .iter()
+        .map(|&rest_position| {
+            let pin = body.pins.iter().position(|p| p.region.contains(rest_position));
+            if let Some(pin) = pin {
+                pin_used[pin] = true;
+            }
+            let start = body.start_position(rest_position);
+            let arm = start - body.pose.to_world(body.initial_stretch * center);
+            Particle {
+                positions: start,
+                velocities: body.velocity + body.angular_velocity.cross(arm),
+                rest_positions: rest_position,
+                masses: mass,
+                pins: pin.map_or(FREE, |p| p as u32),
+            }
+        })
+        .collect();
+    if let Some(pin) = pin_used.iter().position(|used| !used) {
+        return Err(BuildError::EmptyPin { body: index, name: name(), pin });
+    }
+    let loads = place_loads(body, &rest).map_err(|load| BuildError::EmptyLoad { body: index, name: name(), load })?;
+
+    // The rest shape is turned as the body stands: a method without rotations starts at rest, too.
+    let turn = Mat3::from_quat(body.pose.rotation);
+    let turned: Vec<Vec3> = rest.iter().map(|x| turn * *x).collect();
+    let (material, method) = (body.material.clone(), body.method);
+    let mut elastic = ElasticBody::new(turned, volume, material.density, kernel, method, material.moduli);
+    let range = particles.append(&rows);
+    let stable = StableStep::estimate(&mut elastic, &particles.masses[range.clone()]);
+    Ok(Body { name: name(), range, material, method, elastic, stable, most_deformed: 0, max_stretch_squared: 1.0, loads })
+}
+
+/// The loads with their particles, or the number of one that has none.
+fn place_loads(body: &BodySetup, rest: &[Vec3]) -> Result<Vec<PlacedLoad>, usize> {
+    let place = |(number, load): (usize, &super::Load)| {
+        let inside = |&i: &u32| load.region.contains(rest[i as usize]);
+        let particles: Vec<u32> = (0..rest.len() as u32).filter(inside).collect();
+        if particles.is_empty() {
+            return Err(number);
+        }
+        let force_each = load.force / particles.len() as Real;
+        Ok(PlacedLoad { particles, force_each, until: load.until })
+    };
+    body.loads.iter().enumerate().map(place).collect()
+}
+
+impl BodySetup {
+    /// World position at t = 0 of the particle with this rest position.
+    pub fn start_position(&self, rest: Vec3) -> Vec3 {
+        self.pose.to_world(self.initial_stretch * rest)
+    }
+}
+
+impl Body {
+    pub(super) fn surface_law(&self) -> SurfaceLaw {
+        SurfaceLaw { friction: self.material.friction, restitution: self.material.restitution }
+    }
+}

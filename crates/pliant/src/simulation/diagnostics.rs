@@ -1,0 +1,75 @@
+//! What is reported of a state: sums per body, fields per particle.
+
+use super::Simulation;
+use crate::elasticity::PointState;
+use crate::math::{Real, Vec3, sum};
+
+/// Sums over a body.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyDiagnostics {
+    /// [J]
+    pub kinetic_energy: Real,
+    /// Zero-energy control included [J].
+    pub elastic_energy: Real,
+    /// Of gravity, zero at the world origin [J].
+    pub potential_energy: Real,
+    /// [kg m/s]
+    pub momentum: Vec3,
+    /// About the world origin [kg m2/s].
+    pub angular_momentum: Vec3,
+    /// Centre of mass [m].
+    pub center: Vec3,
+    /// Σ V det F [m3].
+    pub volume: Real,
+    pub min_det_f: Real,
+    pub particles: usize,
+}
+
+/// Per-particle fields of a frame, in the order of the store.
+#[derive(Clone, Debug)]
+pub struct Fields {
+    pub states: Vec<PointState>,
+}
+
+impl Simulation {
+    /// Deformation, stress and energy of every particle.
+    pub fn fields(&self) -> Fields {
+        let mut states = Vec::with_capacity(self.particles.len());
+        for body in &self.bodies {
+            states.extend(body.elastic.point_states(&self.particles.positions[body.range.clone()]));
+        }
+        Fields { states }
+    }
+
+    /// Sums over body `k`, given the fields of the present state.
+    pub fn diagnostics(&self, k: usize, fields: &Fields) -> BodyDiagnostics {
+        let range = self.bodies[k].range.clone();
+        let x = &self.particles.positions[range.clone()];
+        let v = &self.particles.velocities[range.clone()];
+        let m = &self.particles.masses[range.clone()];
+        let states = &fields.states[range];
+        let n = x.len();
+        let scalar = |term: &(dyn Fn(usize) -> Real + Sync)| sum(n, 0.0, term);
+        let vector = |term: &(dyn Fn(usize) -> Vec3 + Sync)| sum(n, Vec3::ZERO, term);
+        let mass = scalar(&|i| m[i]);
+        let center = vector(&|i| x[i] * m[i]) / mass;
+        let volume = self.setup.spacing.powi(3);
+        let det = |i: usize| states[i].deformation_gradient.determinant();
+        BodyDiagnostics {
+            kinetic_energy: scalar(&|i| 0.5 * m[i] * v[i].length_squared()),
+            elastic_energy: scalar(&|i| states[i].energy),
+            potential_energy: -mass * self.setup.gravity.dot(center),
+            momentum: vector(&|i| v[i] * m[i]),
+            angular_momentum: vector(&|i| x[i].cross(v[i]) * m[i]),
+            center,
+            volume: scalar(&|i| volume * det(i)),
+            min_det_f: (0..n).map(det).fold(Real::INFINITY, Real::min),
+            particles: n,
+        }
+    }
+
+    /// Elastic force on the particles of body `k` as of the last step [N]; at pins, minus what they hold.
+    pub fn elastic_forces(&self, k: usize) -> &[glam::Vec3] {
+        &self.bodies[k].elastic.forces
+    }
+}

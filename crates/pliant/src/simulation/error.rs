@@ -1,0 +1,54 @@
+//! What can go wrong in a step.
+
+use crate::math::Real;
+use thiserror::Error;
+
+/// A step that could not be taken; the simulation still holds the last good state.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("particle {particle} of \"{body}\" {trouble} at t = {time:.6} s ({stage}, step of {dt:.3e} s); {remedy}")]
+pub struct StepError {
+    pub stage: Stage,
+    pub trouble: Trouble,
+    pub body: String,
+    /// Number of the particle within its body.
+    pub particle: usize,
+    pub time: Real,
+    pub dt: Real,
+    pub remedy: String,
+}
+
+/// Part of the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Elasticity,
+    Velocities,
+}
+
+impl std::fmt::Display for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Stage::Elasticity => "elasticity",
+            Stage::Velocities => "velocities",
+        })
+    }
+}
+
+/// What is wrong with the particle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Trouble {
+    NotFinite,
+    /// Stretched by this factor.
+    TornApart(Real),
+    /// Moves at this speed [m/s].
+    TooFast(Real),
+}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Trouble::NotFinite => f.write_str("is not finite"),
+            Trouble::TornApart(stretch) => write!(f, "is stretched {stretch:.3e} times"),
+            Trouble::TooFast(speed) => write!(f, "moves at {speed:.3e} m/s"),
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! One step, as a table of contents.
+
+use super::{Simulation, Stage, StepError, TimeStepLimit, Trouble};
+use crate::forces::contact::{ContactInput, meet_rigids};
+use crate::math::{Real, max_with_index};
+use crate::particles::{FREE, Particles};
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// How often a step is tried again with half the length before the run ends.
+const RETRIES: u32 = 8;
+/// A step may move a particle by this many spacings; more is an explosion in the making.
+const MAX_MOVE: Real = 1.0;
+/// A body stretched by this factor has come apart.
+const MAX_STRETCH: Real = 100.0;
+/// A particle this many times faster than the waves of its body has been shot off.
+const MAX_MACH: Real = 1e3;
+/// Particles a task works on.
+const TASK: usize = 1024;
+
+/// What a step did.
+#[derive(Clone, Copy, Debug)]
+pub struct StepReport {
+    /// Length of the step [s].
+    pub dt: Real,
+    /// What limits the time step (before it was fitted to the next output time).
+    pub limit: TimeStepLimit,
+    /// Contacts between particles.
+    pub contacts: usize,
+    /// Times the step was halved because it would have exploded.
+    pub retries: u32,
+}
+
+/// Wall time by stage [ms].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StageTimes {
+    pub elasticity: f64,
+    pub contact: f64,
+    pub motion: f64,
+}
+
+impl StageTimes {
+    pub fn total(&self) -> f64 {
+        self.elasticity + self.contact + self.motion
+    }
+}
+
+impl Simulation {
+    /// Takes one step towards `until`, no further.
+    pub fn step(&mut self, until: Real) -> Result<StepReport, StepError> {
+        let limit = self.time_step_limit();
+        let mut dt = fit(until - self.time, limit.dt);
+        self.compute_elastic_forces(dt)?;
+        let mut retries = 0;
+        let contacts = loop {
+            self.apply_forces(dt); // elasticity, gravity, loads, damping
+            let contacts = self.resolve_contacts(dt);
+            self.move_pins(dt);
+            match self.check_velocities(dt) {
+                Ok(()) => break contacts,
+                Err(error) if retries == RETRIES => return Err(error),
+                Err(_) => {
+                    retries += 1;
+                    dt *= 0.5;
+                }
+            }
+        };
+        self.advance(dt, until);
+        Ok(StepReport { dt, limit, contacts, retries })
+    }
+
+    /// Steps until this time.
+    pub fn advance_to(&mut self, until: Real) -> Result<(), StepError> {
+        while self.time < until {
+            self.step(until)?;
+        }
+        Ok(())
+    }
+
+    /// Forces of all bodies at the present positions.
+    fn compute_elastic_forces(&mut self, dt: Real) -> Result<(), StepError> {
+        let start = Instant::now();
+        let particles = &self.particles;
+        self.bodies.par_iter_mut().for_each(|body| {
+            let (x, v) = (&particles.positions[body.range.clone()], &particles.velocities[body.range.clone()]);
+            let deformation = body.elastic.compute_forces(x, v);
+            // |F|² = σ1² + σ2² + σ3²; with the other two near one, the largest stretch is about |F|² - 2.
+            body.max_stretch_squared = (deformation.max_norm_squared as Real - 2.0).max(1.0);
+            body.most_deformed = deformation.particle;
+        });
+        self.times.elasticity += milliseconds(start);
+        let torn = self.bodies.iter().position(|b| b.max_stretch_squared.is_nan() || b.max_stretch_squared > MAX_STRETCH.powi(2));
+        match torn {
+            None => Ok(()),
+            Some(k) => {
+                let stretch = self.bodies[k].max_stretch_squared.sqrt();
+                let trouble = if stretch.is_finite() { Trouble::TornApart(stretch) } else { Trouble::NotFinite };
+                let i = self.bodies[k].range.start + self.bodies[k].most_deformed;
+                Err(self.error(Stage::Elasticity, trouble, i, dt))
+            }
+        }
+    }
+
+    /// v* = v + dt (f/m + g), loads, mass-proportional damping.
+    fn apply_forces(&mut self, dt: Real) {
+        let start = Instant::now();
+        let gravity = self.setup.gravity;
+        for body in &self.bodies {
+            let keep = (-body.material.damping * dt).exp();
+            let velocities = &self.particles.velocities[body.range.clone()];
+            let masses = &self.particles.masses[body.range.clone()];
+            let next = &mut self.next_velocities[body.range.clone()];
+            next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, v)| {
+                let acceleration = body.elastic.forces[i].as_dvec3() / masses[i] + gravity;
+                *v = (velocities[i] + acceleration * dt) * keep;
+            });
+            for load in body.loads.iter().filter(|l| l.until.is_none_or(|t| self.time < t)) {
+                for &i in &load.particles {
+                    next[i as usize] += load.force_each * (keep * dt / masses[i as usize]);
+                }
+            }
+        }
+        self.times.motion += milliseconds(start);
+    }
+
+    /// Impulses between particles, then against rigid bodies.
+    fn resolve_contacts(&mut self, dt: Real) -> usize {
+        let start = Instant::now();
+        let (time, setup) = (self.time, &self.setup);
+        let Particles { positions, rest_positions, masses, pins, .. } = &self.particles;
+        let bodies = &self.bodies;
+        let held = |i: usize| pins[i] != FREE && {
+            let body = bodies.partition_point(|b| b.range.end <= i);
+            setup.bodies[body].pins[pins[i] as usize].until.is_none_or(|t| time < t)
+        };
+        let inverse_mass = |i: usize| if held(i) { 0.0 } else { 1.0 / masses[i] };
+        let input = ContactInput { positions, rest_positions, inverse_mass: &inverse_mass, dt };
+        let contacts = self.contacts.resolve(&input, &mut self.next_velocities);
+        if !self.rigids.is_empty() {
+            for body in bodies {
+                let law = body.surface_law();
+                let x = &positions[body.range.clone()];
+                let next = &mut self.next_velocities[body.range.clone()];
+                next.par_iter_mut().zip(x).with_min_len(TASK / 4).for_each(|(v, x)| {
+                    *v = meet_rigids(&self.rigids, law, setup.spacing, time, dt, *x, *v);
+                });
+            }
+        }
+        self.times.contact += milliseconds(start);
+        contacts
+    }
+
+    /// Pinned particles go where their pin carries them.
+    fn move_pins(&mut self, dt: Real) {
+        let (time, particles) = (self.time, &self.particles);
+        for (body, setup) in self.bodies.iter().zip(&self.setup.bodies) {
+            if setup.pins.is_empty() {
+                continue;
+            }
+            let first = body.range.start;
+            let next = &mut self.next_velocities[body.range.clone()];
+            next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(k, v)| {
+                let i = first + k;
+                let Some(pin) = setup.pins.get(particles.pins[i] as usize) else { return };
+                if pin.until.is_none_or(|t| time < t) {
+                    let target = pin.motion.carry(setup.start_position(particles.rest_positions[i]), time + dt);
+                    *v = (target - particles.positions[i]) / dt;
+                }
+            });
+        }
+    }
+
+    /// Nothing is committed that is not finite or about to explode.
+    fn check_velocities(&self, dt: Real) -> Result<(), StepError> {
+        let next = &self.next_velocities;
+        let (fastest, i) = max_with_index(next.len(), |i| next[i].length_squared());
+        let speed = fastest.sqrt();
+        if !speed.is_finite() {
+            return Err(self.error(Stage::Velocities, Trouble::NotFinite, i, dt));
+        }
+        let material = &self.bodies[self.locate(i).0].material;
+        let wave_speed = (material.moduli.p_wave_modulus() / material.density).sqrt();
+        let driven = self.particles.pins[i] != FREE;
+        let leaps = speed * dt > MAX_MOVE * self.setup.spacing;
+        if !driven && (leaps || speed > MAX_MACH * wave_speed.max(1.0)) {
+            return Err(self.error(Stage::Velocities, Trouble::TooFast(speed), i, dt));
+        }
+        Ok(())
+    }
+
+    /// x ← x + dt v (symplectic Euler).
+    fn advance(&mut self, dt: Real, until: Real) {
+        let start = Instant::now();
+        let Particles { positions, velocities, .. } = &mut self.particles;
+        positions
+            .par_iter_mut()
+            .zip(velocities.par_iter_mut())
+            .zip(&self.next_velocities)
+            .with_min_len(TASK)
+            .for_each(|((x, v), next)| {
+                *v = *next;
+                *x += *next * dt;
+            });
+        // The last step to an output time lands on it exactly.
+        self.time = if (until - self.time - dt).abs() <= 1e-9 * dt { until } else { self.time + dt };
+        self.steps += 1;
+        self.times.motion += milliseconds(start);
+    }
+
+    fn error(&self, stage: Stage, trouble: Trouble, i: usize, dt: Real) -> StepError {
+        let (body, particle) = self.locate(i);
+        StepError {
+            stage,
+            trouble,
+            body: self.bodies[body].name.clone(),
+            particle,
+            time: self.time,
+            dt,
+            remedy: "try a smaller time_step.max, a larger zero_energy or some damping, or a gentler start".into(),
+        }
+    }
+}
+
+
+/// The longest step, at most `limit`, of which a whole number fits into the time left.
+fn fit(left: Real, limit: Real) -> Real {
+    left / (left / limit * (1.0 - 1e-9)).ceil().max(1.0)
+}
+
+fn milliseconds(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
+

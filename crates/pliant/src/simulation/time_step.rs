@@ -1,0 +1,90 @@
+//! How long the next step may be, and what says so.
+
+use super::{Simulation, TimeStep};
+use crate::math::{Real, max_with_index};
+
+/// Spacings a particle may move in one step of a fixed time step.
+const FIXED_CFL: Real = 0.5;
+/// Part of the stability limit dt < 2/rate of XSPH damping that is used.
+const XSPH_SAFETY: Real = 0.25;
+
+/// What limits the time step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Criterion {
+    /// `time_step.max` or the fixed `time_step` of the scene.
+    Scene,
+    /// The stiffness of a body: explicit integration would be unstable.
+    Stiffness,
+    /// A particle's speed: it may move only a part of the spacing.
+    Speed,
+    /// XSPH damping of a body.
+    Damping,
+}
+
+impl Criterion {
+    pub fn name(self) -> &'static str {
+        match self {
+            Criterion::Scene => "scene",
+            Criterion::Stiffness => "stiffness",
+            Criterion::Speed => "speed",
+            Criterion::Damping => "damping",
+        }
+    }
+}
+
+/// The longest admissible step, and its reason.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeStepLimit {
+    pub dt: Real,
+    pub criterion: Criterion,
+    /// Body and particle (within the body) that limit, if one does.
+    pub at: Option<(usize, usize)>,
+}
+
+impl TimeStepLimit {
+    fn tighten(&mut self, dt: Real, criterion: Criterion, at: (usize, usize)) {
+        if dt < self.dt {
+            *self = TimeStepLimit { dt, criterion, at: Some(at) };
+        }
+    }
+}
+
+impl Simulation {
+    /// The longest step the present state admits.
+    pub fn time_step_limit(&self) -> TimeStepLimit {
+        let (scene, cfl) = match self.setup.time_step {
+            TimeStep::Adaptive { max, cfl } => (max, cfl),
+            TimeStep::Fixed(dt) => (dt, FIXED_CFL),
+        };
+        let mut limit = TimeStepLimit { dt: scene, criterion: Criterion::Scene, at: None };
+        for (k, body) in self.bodies.iter().enumerate() {
+            let stable = body.stable.time_step(body.method.strain, body.max_stretch_squared);
+            limit.tighten(stable, Criterion::Stiffness, (k, body.stable.particle));
+            if body.method.xsph > 0.0 {
+                limit.tighten(XSPH_SAFETY * 2.0 / body.method.xsph, Criterion::Damping, (k, 0));
+            }
+        }
+        let velocities = &self.particles.velocities;
+        let (fastest, i) = max_with_index(velocities.len(), |i| velocities[i].length_squared());
+        if fastest > 0.0 {
+            limit.tighten(cfl * self.setup.spacing / fastest.sqrt(), Criterion::Speed, self.locate(i));
+        }
+        limit
+    }
+
+    /// Body and particle within the body of a particle of the store.
+    pub(super) fn locate(&self, i: usize) -> (usize, usize) {
+        let body = self.bodies.partition_point(|b| b.range.end <= i).min(self.bodies.len() - 1);
+        (body, i - self.bodies[body].range.start)
+    }
+
+    /// Words for a limit: "stiffness of \"beam\" (particle 12)".
+    pub fn describe(&self, limit: &TimeStepLimit) -> String {
+        match limit.at {
+            None => "time_step of the scene".to_string(),
+            Some((body, particle)) => {
+                format!("{} of \"{}\" (particle {particle})", limit.criterion.name(), self.bodies[body].name)
+            }
+        }
+    }
+}
