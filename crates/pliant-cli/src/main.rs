@@ -1,1 +1,61 @@
-fn main() {}
+//! The command line program: one file per subcommand, no physics.
+
+mod bench;
+mod check;
+mod complain;
+mod render;
+mod run;
+mod scenes;
+mod validate;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Matter that bends, flows, yields, breaks, melts and freezes, as particles.
+#[derive(Parser)]
+#[command(name = "pliant", version, propagate_version = true, subcommand_negates_reqs = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a scene: frames, statistics, checkpoints, a movie
+    Run(run::Arguments),
+    /// Draw pictures and movies of a run's folder
+    Render(render::Arguments),
+    /// What would run: particles, memory, stable time step, warnings
+    Check(check::Arguments),
+    /// List the bundled scenes, or print one
+    Scenes(scenes::ScenesArguments),
+    /// Write a commented starter scene
+    New(scenes::NewArguments),
+    /// Compare with closed forms and converged references
+    Validate(validate::Arguments),
+    /// Measure speed
+    Bench(bench::Arguments),
+    /// Print the JSON schema of scene files, for editors
+    Schema,
+    /// Print a completion script for a shell
+    Completions { shell: clap_complete::Shell },
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command.unwrap_or(Command::Run(run::Arguments::default())) {
+        Command::Run(arguments) => run::run(arguments),
+        Command::Render(arguments) => render::run(arguments),
+        Command::Check(arguments) => check::run(arguments),
+        Command::Scenes(arguments) => scenes::list(arguments),
+        Command::New(arguments) => scenes::new(arguments),
+        Command::Validate(arguments) => validate::run(arguments),
+        Command::Bench(arguments) => bench::run(arguments),
+        Command::Schema => scenes::schema(),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "pliant", &mut std::io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+    };
+    result.unwrap_or_else(|error| complain::report(&error))
+}

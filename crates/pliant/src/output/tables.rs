@@ -17,6 +17,14 @@ pub struct Table {
     line: String,
 }
 
+/// One value of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    Number(f64),
+    /// A word without commas, quotes or line breaks.
+    Word(String),
+}
+
 impl Table {
     /// Starts a table, replacing what is there. The first column is the time.
     pub fn create(path: &Path, header: &[String]) -> Result<Table, OutputError> {
@@ -48,13 +56,22 @@ impl Table {
         Ok(Table { path: path.to_path_buf(), file, columns, line: String::new() })
     }
 
-    /// Adds a row, the time first, in one write.
+    /// Adds a row of numbers, the time first, in one write.
     pub fn append(&mut self, row: &[f64]) -> Result<(), OutputError> {
+        let cells: Vec<Cell> = row.iter().map(|value| Cell::Number(*value)).collect();
+        self.append_cells(&cells)
+    }
+
+    /// Adds a row, the time first, in one write.
+    pub fn append_cells(&mut self, row: &[Cell]) -> Result<(), OutputError> {
         assert_eq!(row.len(), self.columns, "a row of {} has a value for each column", self.path.display());
         self.line.clear();
-        for (k, value) in row.iter().enumerate() {
+        for (k, cell) in row.iter().enumerate() {
             self.line.push_str(if k == 0 { "" } else { "," });
-            put_number(&mut self.line, *value);
+            match cell {
+                Cell::Number(value) => put_number(&mut self.line, *value),
+                Cell::Word(word) => self.line.push_str(word),
+            }
         }
         self.line.push('\n');
         self.file.write_all(self.line.as_bytes()).map_err(OutputError::io(&self.path, "write"))
@@ -118,8 +135,7 @@ fn rows_up_to(bytes: &[u8], header: &str, columns: usize, time: f64) -> Result<V
             continue;
         };
         let row = row.trim_end();
-        let is_whole =
-            row.split(',').count() == columns && row.split(',').all(|v| v.trim().parse::<f64>().is_ok());
+        let is_whole = row.split(',').count() == columns;
         let row_time = row.split(',').next().and_then(|t| t.trim().parse::<f64>().ok());
         if is_whole && row_time.is_some_and(|row_time| row_time <= latest) {
             kept.extend_from_slice(row.as_bytes());

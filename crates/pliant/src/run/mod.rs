@@ -1,0 +1,307 @@
+//! A scene from start to folder: frames, tables, checkpoints, summary, pictures.
+
+mod folder;
+mod pictures;
+mod summary;
+mod tables;
+
+pub use pictures::{PictureRequest, draw};
+pub use summary::Summary;
+
+use crate::math::Real;
+use crate::output::{Checkpoint, FrameWriter, OutputError, checkpoint};
+use crate::scene::{Scene, SceneError};
+use crate::simulation::{Simulation, StepError, TimeStepLimit};
+use folder::Folder;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use tables::Tables;
+use thiserror::Error;
+
+/// What to do with a scene.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    pub dir: PathBuf,
+    /// Stop after this many frames.
+    pub frames: Option<u32>,
+    /// Go on from the last checkpoint in `dir`.
+    pub resume: bool,
+}
+
+/// Who watches a run.
+pub trait Observer {
+    fn on(&mut self, event: Event<'_>);
+    /// Asked after every frame: true ends the run with a checkpoint.
+    fn stop_requested(&self) -> bool {
+        false
+    }
+}
+
+/// What happens in a run.
+#[derive(Debug)]
+pub enum Event<'a> {
+    Started { simulation: &'a Simulation, frames: u32, resumed_at: Option<Real> },
+    Step(Progress<'a>),
+    Frame { frame: u32, time: Real },
+    Warning(&'a str),
+    /// A picture of the movie is drawn.
+    Drawing { done: usize, of: usize },
+}
+
+/// Where a run is.
+#[derive(Debug)]
+pub struct Progress<'a> {
+    pub simulation: &'a Simulation,
+    pub frame: u32,
+    pub frames: u32,
+    pub dt: Real,
+    pub limit: &'a TimeStepLimit,
+    /// Wall milliseconds per step so far.
+    pub ms_per_step: f64,
+}
+
+impl std::fmt::Debug for Simulation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Simulation").field("time", &self.time()).field("steps", &self.steps()).finish()
+    }
+}
+
+/// How a run ended, if not well.
+#[derive(Debug, Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Scene(#[from] Box<SceneError>),
+    #[error("{error}\nthe last good state is kept in {}", kept.display())]
+    Step { error: StepError, kept: PathBuf },
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    #[error("the checkpoint in {} does not fit this scene: {reason}; run without --resume", dir.display())]
+    Foreign { dir: PathBuf, reason: String },
+}
+
+/// Runs a scene into a folder.
+pub fn run(scene: &Scene, options: &RunOptions, observer: &mut dyn Observer) -> Result<Summary, RunError> {
+    let mut simulation = scene.build().map_err(Box::new)?;
+    let mut run = Run::open(scene, options, &mut simulation, observer)?;
+    run.go(&mut simulation, observer)
+}
+
+/// The frames of a scene and their times.
+#[derive(Clone, Copy, Debug)]
+struct Schedule {
+    fps: Real,
+    duration: Real,
+    /// Number of the last frame.
+    last: u32,
+}
+
+impl Schedule {
+    fn new(scene: &Scene, frames: Option<u32>) -> Self {
+        let (fps, duration) = (scene.output.fps, scene.duration);
+        let last = (fps * duration * (1.0 - 1e-12) - 1e-9).ceil().max(1.0) as u32;
+        Schedule { fps, duration, last: frames.map_or(last, |n| n.min(last)) }
+    }
+
+    fn time(&self, frame: u32) -> Real {
+        (frame as Real / self.fps).min(self.duration)
+    }
+}
+
+/// A run under way.
+struct Run<'a> {
+    scene: &'a Scene,
+    folder: Folder,
+    schedule: Schedule,
+    writer: FrameWriter,
+    tables: Tables,
+    next_frame: u32,
+    last_checkpoint: Real,
+    warnings: Vec<String>,
+    first_step: u64,
+    started: Instant,
+    limit: TimeStepLimit,
+    retries: u64,
+}
+
+impl<'a> Run<'a> {
+    fn open(
+        scene: &'a Scene,
+        options: &RunOptions,
+        simulation: &mut Simulation,
+        observer: &mut dyn Observer,
+    ) -> Result<Self, RunError> {
+        let folder = Folder::open(&options.dir, scene)?;
+        let schedule = Schedule::new(scene, options.frames);
+        let mut warnings = Vec::new();
+        let found = if options.resume { find_checkpoint(&options.dir, scene, &mut warnings)? } else { None };
+        let formats = &scene.output.formats;
+        let (writer, tables, next_frame) = match &found {
+            Some(saved) => {
+                simulation.restore(saved.time, saved.step, &saved.columns).map_err(|reason| {
+                    RunError::Foreign { dir: options.dir.clone(), reason }
+                })?;
+                let writer = FrameWriter::resume(&options.dir, formats, &scene.name, saved.frame)?;
+                (writer, Tables::resume(&options.dir, simulation, saved.time)?, saved.frame)
+            }
+            None => {
+                checkpoint::remove_all(&options.dir)?;
+                folder.remove_results()?;
+                let writer = FrameWriter::new(&options.dir, formats, &scene.name)?;
+                (writer, Tables::create(&options.dir, simulation)?, 0)
+            }
+        };
+        for warning in &warnings {
+            observer.on(Event::Warning(warning));
+        }
+        let resumed_at = found.map(|saved| saved.time);
+        let limit = simulation.time_step_limit();
+        observer.on(Event::Started { simulation, frames: schedule.last + 1, resumed_at });
+        Ok(Run {
+            scene,
+            folder,
+            schedule,
+            writer,
+            tables,
+            next_frame,
+            last_checkpoint: simulation.time(),
+            warnings,
+            first_step: simulation.steps(),
+            started: Instant::now(),
+            limit,
+            retries: 0,
+        })
+    }
+
+    fn go(mut self, simulation: &mut Simulation, observer: &mut dyn Observer) -> Result<Summary, RunError> {
+        if self.next_frame == 0 {
+            self.tables.sample_probes(simulation)?;
+            self.store_frame(simulation, observer)?;
+        }
+        let mut stopped = false;
+        while self.next_frame <= self.schedule.last && !stopped {
+            if let Err(error) = self.simulate_frame(simulation, observer) {
+                return Err(self.keep_last_good_state(simulation, error));
+            }
+            self.store_frame(simulation, observer)?;
+            stopped = observer.stop_requested();
+            let due = simulation.time() - self.last_checkpoint >= self.scene.output.checkpoint_every * (1.0 - 1e-9);
+            if due || stopped || self.next_frame > self.schedule.last {
+                self.store_checkpoint(simulation)?;
+            }
+        }
+        self.finish(simulation, stopped, observer)
+    }
+
+    /// Steps to the next frame's time; steps land on the times of probes, too.
+    fn simulate_frame(&mut self, simulation: &mut Simulation, observer: &mut dyn Observer) -> Result<(), FrameError> {
+        let frame_time = self.schedule.time(self.next_frame);
+        while simulation.time() < frame_time {
+            let until = self.tables.next_sample(simulation).min(frame_time);
+            let report = simulation.step(until)?;
+            self.limit = report.limit;
+            self.retries += report.retries as u64;
+            self.tables.sample_probes(simulation)?;
+            let steps = (simulation.steps() - self.first_step).max(1);
+            observer.on(Event::Step(Progress {
+                simulation,
+                frame: self.next_frame,
+                frames: self.schedule.last + 1,
+                dt: report.dt,
+                limit: &self.limit,
+                ms_per_step: self.started.elapsed().as_secs_f64() * 1e3 / steps as f64,
+            }));
+        }
+        Ok(())
+    }
+
+    fn store_frame(&mut self, simulation: &Simulation, observer: &mut dyn Observer) -> Result<(), RunError> {
+        let frame = tables::record(simulation, self.next_frame, &self.limit, &mut self.tables)?;
+        self.writer.submit(frame)?;
+        observer.on(Event::Frame { frame: self.next_frame, time: simulation.time() });
+        self.next_frame += 1;
+        Ok(())
+    }
+
+    fn store_checkpoint(&mut self, simulation: &Simulation) -> Result<(), RunError> {
+        self.writer.flush()?;
+        self.tables.sync()?;
+        let saved = Checkpoint {
+            scene_hash: self.scene.physics_hash(),
+            time: simulation.time(),
+            step: simulation.steps(),
+            frame: self.next_frame,
+            notes: serde_json::json!({ "retries": self.retries }),
+            columns: simulation.save(),
+        };
+        saved.save(&self.folder.dir)?;
+        self.last_checkpoint = simulation.time();
+        Ok(())
+    }
+
+    /// After a failed step: the state before it as a last frame and a checkpoint.
+    fn keep_last_good_state(mut self, simulation: &Simulation, error: FrameError) -> RunError {
+        let error = match error {
+            FrameError::Output(error) => return RunError::Output(error),
+            FrameError::Step(error) => error,
+        };
+        let kept = tables::record(simulation, self.next_frame, &self.limit, &mut self.tables)
+            .and_then(|frame| self.writer.submit(frame))
+            .and_then(|()| self.writer.finish());
+        match kept {
+            Err(error) => RunError::Output(error),
+            Ok(_) => RunError::Step { error, kept: self.folder.dir },
+        }
+    }
+
+    fn finish(
+        self,
+        simulation: &Simulation,
+        stopped: bool,
+        observer: &mut dyn Observer,
+    ) -> Result<Summary, RunError> {
+        self.writer.finish()?;
+        let mut summary = Summary {
+            stopped_early: stopped,
+            retries: self.retries,
+            warnings: self.warnings,
+            ..Summary::of(self.scene, simulation, &self.limit)
+        };
+        summary.wall_seconds = self.started.elapsed().as_secs_f64();
+        summary.set_speed(simulation, simulation.steps() - self.first_step);
+        if !stopped {
+            let request = PictureRequest::for_run(&self.folder.dir, self.scene);
+            summary.pictures = draw(&request, simulation, &mut |done, of| observer.on(Event::Drawing { done, of }))?;
+        }
+        summary.write(&self.folder.dir)?;
+        Ok(summary)
+    }
+}
+
+/// A frame that did not come about.
+enum FrameError {
+    Step(StepError),
+    Output(OutputError),
+}
+
+impl From<StepError> for FrameError {
+    fn from(error: StepError) -> Self {
+        FrameError::Step(error)
+    }
+}
+
+impl From<OutputError> for FrameError {
+    fn from(error: OutputError) -> Self {
+        FrameError::Output(error)
+    }
+}
+
+/// The newest usable checkpoint; none in the folder means to start from the beginning.
+fn find_checkpoint(dir: &Path, scene: &Scene, warnings: &mut Vec<String>) -> Result<Option<Checkpoint>, RunError> {
+    if checkpoint::list(dir)?.is_empty() {
+        warnings.push(format!("no checkpoint in {}: starting from the beginning", dir.display()));
+        return Ok(None);
+    }
+    let (saved, refused) = checkpoint::load_latest(dir, scene.physics_hash())?;
+    warnings.extend(refused);
+    Ok(Some(saved))
+}

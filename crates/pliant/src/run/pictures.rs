@@ -1,0 +1,205 @@
+//! Preview and movie from stored frames.
+
+use super::tables;
+use crate::math::Vec3;
+use crate::output::{Frame, OutputError, Values, read_frame, read_index, write_atomically};
+use crate::render::{Ball, GifMovie, Legend, Overlay, Picture, Solid, View, colormap, encode_png, fit_view, render};
+use crate::scene::{ColorBy, ColorField, Scene};
+use crate::simulation::Simulation;
+use std::path::{Path, PathBuf};
+
+/// Radius of a drawn particle in spacings: neighbours overlap a little, so that a body looks closed.
+const BALL: f32 = 0.56;
+/// Frames a movie shows per second at most; more frames are skipped evenly.
+const MOVIE_FPS: f64 = 25.0;
+/// Frames of a movie at most.
+const MOVIE_FRAMES: usize = 400;
+
+/// Which pictures to make of a run.
+#[derive(Clone, Debug)]
+pub struct PictureRequest<'a> {
+    pub dir: PathBuf,
+    pub scene: &'a Scene,
+    /// A still of this frame, if any.
+    pub still: Option<(PathBuf, StillOf)>,
+    pub movie: Option<PathBuf>,
+}
+
+/// The frame of a still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StillOf {
+    /// The one with the most to see: the middle of the run.
+    Middle,
+    Last,
+}
+
+impl<'a> PictureRequest<'a> {
+    /// `preview.png` and `movie.gif` in the folder of the run.
+    pub fn for_run(dir: &Path, scene: &'a Scene) -> Self {
+        PictureRequest {
+            dir: dir.to_path_buf(),
+            scene,
+            still: Some((dir.join("preview.png"), StillOf::Last)),
+            movie: Some(dir.join("movie.gif")),
+        }
+    }
+}
+
+/// Draws what is asked for; returns the files written. A run without stored frames gets a still of `simulation`.
+pub fn draw(
+    request: &PictureRequest,
+    simulation: &Simulation,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Vec<PathBuf>, OutputError> {
+    let stored: Vec<PathBuf> = read_index(&request.dir)
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|entry| entry.files.first().map(|file| request.dir.join("frames").join(file)))
+        .collect();
+    let mut written = Vec::new();
+    let artist = Artist::new(request.scene, &stored, simulation)?;
+    if let Some((path, which)) = &request.still {
+        let frame = match (stored.last(), which) {
+            (None, _) => tables::frame(simulation, 0, &simulation.fields()),
+            (Some(last), StillOf::Last) => read_frame(last)?,
+            (Some(_), StillOf::Middle) => read_frame(&stored[stored.len() / 2])?,
+        };
+        write_atomically(path, &encode_png(&artist.paint(&frame)))?;
+        written.push(path.clone());
+    }
+    if let (Some(path), true) = (&request.movie, stored.len() > 1) {
+        let every = (request.scene.output.fps / MOVIE_FPS).round().max(1.0) as usize;
+        let every = every.max(stored.len().div_ceil(MOVIE_FRAMES));
+        let fps = request.scene.output.fps / every as f64;
+        let chosen: Vec<&PathBuf> = stored.iter().step_by(every).collect();
+        let mut movie = GifMovie::new(request.scene.look.size, fps);
+        for (k, file) in chosen.iter().enumerate() {
+            movie.push(&artist.paint(&read_frame(file)?));
+            progress(k + 1, chosen.len());
+        }
+        write_atomically(path, &movie.finish())?;
+        written.push(path.clone());
+    }
+    Ok(written)
+}
+
+/// How the frames of a run are drawn: one view and one colour scale for all.
+struct Artist<'a> {
+    scene: &'a Scene,
+    view: View,
+    range: [f32; 2],
+}
+
+impl<'a> Artist<'a> {
+    fn new(scene: &'a Scene, stored: &[PathBuf], simulation: &Simulation) -> Result<Self, OutputError> {
+        // A dozen frames tell where things go and how large fields get.
+        let step = stored.len().div_ceil(12).max(1);
+        let mut seen = Vec::new();
+        for file in stored.iter().step_by(step) {
+            seen.push(read_frame(file)?);
+        }
+        if seen.is_empty() {
+            seen.push(tables::frame(simulation, 0, &simulation.fields()));
+        }
+        let range = match scene.look.color_by {
+            ColorBy::Body => [0.0, 1.0],
+            ColorBy::Field { range: Some([lo, hi]), .. } => [lo as f32, hi as f32],
+            ColorBy::Field { field, range: None } => found_range(field, &seen),
+        };
+        Ok(Artist { scene, view: view(scene, &seen), range })
+    }
+
+    fn paint(&self, frame: &Frame) -> Picture {
+        let radius = BALL * self.scene.setup.spacing as f32;
+        let colors = self.colors(frame);
+        let balls: Vec<Ball> =
+            frame.positions.iter().zip(colors).map(|(&center, color)| Ball { center, radius, color }).collect();
+        let solids: Vec<Solid> = self
+            .scene
+            .setup
+            .rigids
+            .iter()
+            .map(|rigid| Solid { shape: rigid.shape.clone(), pose: rigid.pose_at(frame.time) })
+            .collect();
+        render(&self.view, &balls, &solids, &self.overlay(frame))
+    }
+
+    fn colors(&self, frame: &Frame) -> Vec<[f32; 3]> {
+        let ColorBy::Field { field, .. } = self.scene.look.color_by else {
+            let colors = &self.scene.look.body_colors;
+            let of_body = |k: usize| colors.get(k).copied().unwrap_or([0.6; 3]);
+            return frame.bodies.iter().enumerate().flat_map(|(k, b)| std::iter::repeat_n(of_body(k), b.count)).collect();
+        };
+        let [lo, hi] = self.range;
+        let scale = |v: f32| ((v - lo) / (hi - lo).max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
+        values(field, frame).into_iter().map(|v| colormap(scale(v))).collect()
+    }
+
+    fn overlay(&self, frame: &Frame) -> Overlay {
+        let legend = match self.scene.look.color_by {
+            ColorBy::Body => None,
+            ColorBy::Field { field, .. } => {
+                let (label, unit) = match field {
+                    ColorField::Speed => ("speed", "m/s"),
+                    ColorField::Stress => ("stress", "Pa"),
+                    ColorField::Volume => ("volume ratio", ""),
+                };
+                Some(Legend { label: label.into(), unit: unit.into(), min: self.range[0], max: self.range[1] })
+            }
+        };
+        let few = frame.bodies.len() > 1 && frame.bodies.len() <= 6;
+        let names = match (&legend, few) {
+            (None, true) => {
+                let colors = &self.scene.look.body_colors;
+                frame.bodies.iter().zip(colors).map(|(b, c)| (b.name.clone(), *c)).collect()
+            }
+            _ => Vec::new(),
+        };
+        Overlay { title: self.scene.title.clone(), time: Some(frame.time), legend, names }
+    }
+}
+
+/// The scene's camera; what it leaves open is chosen to see everything that happens.
+fn view(scene: &Scene, seen: &[Frame]) -> View {
+    let finite = seen.iter().flat_map(|f| &f.positions).filter(|p| p.iter().all(|c| c.is_finite()));
+    let (lo, hi) = finite.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(lo, hi), p| {
+        let p = Vec3::new(p[0] as f64, p[1] as f64, p[2] as f64);
+        (lo.min(p), hi.max(p))
+    });
+    let (lo, hi) = if lo.is_finite() && hi.is_finite() { (lo, hi) } else { (-Vec3::ONE, Vec3::ONE) };
+    let camera = scene.look.camera;
+    let mut view = fit_view(lo, hi, scene.look.size, camera.field_of_view);
+    if let Some(look_at) = camera.look_at {
+        view.position += look_at - view.look_at;
+        view.look_at = look_at;
+    }
+    if let Some(position) = camera.position {
+        view.position = position;
+    }
+    view
+}
+
+/// A field of a frame as numbers.
+fn values(field: ColorField, frame: &Frame) -> Vec<f32> {
+    let name = match field {
+        ColorField::Speed => "velocity",
+        ColorField::Stress => "stress",
+        ColorField::Volume => "volume_ratio",
+    };
+    match frame.field(name) {
+        Some(Values::Scalars(v)) => v.clone(),
+        Some(Values::Vectors(v)) => v.iter().map(|v| glam::Vec3::from_array(*v).length()).collect(),
+        Some(Values::Integers(v)) => v.iter().map(|v| *v as f32).collect(),
+        None => vec![0.0; frame.positions.len()],
+    }
+}
+
+/// From the smallest to the 99.5th percentile: a few extreme particles do not wash out the rest.
+fn found_range(field: ColorField, seen: &[Frame]) -> [f32; 2] {
+    let mut all: Vec<f32> = seen.iter().flat_map(|f| values(field, f)).filter(|v| v.is_finite()).collect();
+    all.sort_unstable_by(f32::total_cmp);
+    match (all.first(), all.get(all.len().saturating_sub(1 + all.len() / 200))) {
+        (Some(&lo), Some(&hi)) if hi > lo => [if field == ColorField::Volume { lo } else { 0.0 }, hi],
+        _ => [0.0, 1.0],
+    }
+}
