@@ -92,7 +92,8 @@ fn warnings(scene: &Scene, simulation: &Simulation) -> Vec<String> {
     for body in simulation.bodies() {
         let name = &body.name;
         if body.method.model == pliant::elasticity::Model::Solenthaler2007 {
-            warnings.push(format!("\"{name}\" uses solenthaler2007, which resists rotation; mls2004 does not"));
+            warnings
+                .push(format!("\"{name}\" uses solenthaler2007, which resists rotation; mls2004 does not"));
         }
         if body.range.len() > 1 && body.elastic.pairs() == 0 {
             warnings.push(format!("particles of \"{name}\" have no neighbours: it has no stiffness"));

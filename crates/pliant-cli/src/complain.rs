@@ -2,7 +2,7 @@
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource};
 use pliant::run::RunError;
-use pliant::scene::SceneError;
+use pliant::scene::{Origin, SceneError};
 use std::process::ExitCode;
 
 /// Input that is not a scene: a flag, a folder, a name.
@@ -46,11 +46,12 @@ fn scene_error(error: &anyhow::Error) -> Option<&SceneError> {
 /// The place in the file with what is wrong and what to do.
 fn draw(error: &SceneError) -> String {
     let mut diagnostic = MietteDiagnostic::new(error.to_string()).with_help(&error.help);
-    if let Some((offset, length)) = error.span() {
-        diagnostic = diagnostic.with_label(LabeledSpan::at(offset..offset + length.max(1), "here"));
+    if error.origin == Origin::File {
+        let span = error.span.start..error.span.end.max(error.span.start + 1).min(error.text.len());
+        diagnostic = diagnostic.with_label(LabeledSpan::at(span, "here"));
     }
     let report = miette::Report::new(diagnostic)
-        .with_source_code(NamedSource::new(&error.file, error.source_text().to_string()));
+        .with_source_code(NamedSource::new(&error.file, error.text.to_string()));
     let theme = match std::io::IsTerminal::is_terminal(&std::io::stderr()) {
         true => GraphicalTheme::unicode(),
         false => GraphicalTheme::unicode_nocolor(),

@@ -39,7 +39,10 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let json = arguments.json;
     let result = run_scene(arguments);
     if let (true, Err(error)) = (json, &result) {
-        println!("{}", json!({ "event": "error", "message": format!("{error:#}"), "exit_code": complain::code(error) }));
+        println!(
+            "{}",
+            json!({ "event": "error", "message": format!("{error:#}"), "exit_code": complain::code(error) })
+        );
     }
     result
 }
@@ -83,7 +86,10 @@ fn refuse_foreign_folder(dir: &Path) -> anyhow::Result<()> {
         Err(error) => return refuse(format!("{}: {error}", dir.display())),
     };
     if entries.next().is_some() && !dir.join("scene.toml").exists() {
-        return refuse(format!("{} holds other files and is no folder of a run; choose another with -o", dir.display()));
+        return refuse(format!(
+            "{} holds other files and is no folder of a run; choose another with -o",
+            dir.display()
+        ));
     }
     Ok(())
 }
@@ -175,7 +181,9 @@ impl Observer for Watcher {
                 println!("{}", json!({ "event": "frame", "frame": frame, "time": time }));
             }
             Event::Frame { .. } => {}
-            Event::Warning(text) if self.json => println!("{}", json!({ "event": "warning", "message": text })),
+            Event::Warning(text) if self.json => {
+                println!("{}", json!({ "event": "warning", "message": text }))
+            }
             Event::Warning(text) => self.bar.suspend(|| eprintln!("warning: {text}")),
             Event::Drawing { done, of } => {
                 if !self.drawing {
@@ -208,7 +216,14 @@ fn print_end(summary: &Summary, dir: &Path, scene: &str) {
         println!("stopped; go on with:  pliant run {scene} -o {} --resume", dir.display());
         return;
     }
-    for (what, file) in [("movie", "movie.gif"), ("picture", "preview.png"), ("frames", "frames"), ("statistics", "stats.csv"), ("probes", "probes.csv"), ("summary", "summary.json")] {
+    for (what, file) in [
+        ("movie", "movie.gif"),
+        ("picture", "preview.png"),
+        ("frames", "frames"),
+        ("statistics", "stats.csv"),
+        ("probes", "probes.csv"),
+        ("summary", "summary.json"),
+    ] {
         let path = dir.join(file);
         if path.exists() {
             println!("{what:<11} {}", path.display());

@@ -32,7 +32,9 @@ pub fn list(arguments: ScenesArguments) -> anyhow::Result<ExitCode> {
             Some(scene) => print!("{}", scene.text),
             None => {
                 let names: Vec<&str> = BUNDLED.iter().map(|s| s.name).collect();
-                return Err(BadInput(format!("no bundled scene \"{name}\"; there are {}", names.join(", "))).into());
+                return Err(
+                    BadInput(format!("no bundled scene \"{name}\"; there are {}", names.join(", "))).into()
+                );
             }
         },
     }

@@ -1,7 +1,23 @@
 //! Pliant simulates matter that bends, flows, yields, breaks, melts and freezes, as particles.
 //!
-//! One library holds all physics. Its rooms are listed below in the order in which they may use one another:
-//! a room uses only rooms above it (`tests/rooms.rs` checks the direction).
+//! One library holds all physics. Its rooms, each of which uses only rooms above it (`tests/rooms.rs` checks):
+//!
+//! | room | what |
+//! |---|---|
+//! | [`math`] | numbers, small matrices, rotations, sums in a fixed order |
+//! | [`kernel`] | smoothing kernels |
+//! | [`material`] | what stuff is |
+//! | [`geometry`] | shapes, regions, sampling |
+//! | [`particles`] | the columns, ordering |
+//! | [`neighbors`] | grid search, rest neighbourhoods |
+//! | [`rigid`] | obstacles |
+//! | [`forces`] | contact |
+//! | [`elasticity`] | one file a paper |
+//! | [`simulation`] | set-up, step, diagnostics |
+//! | [`scene`] | file → checked → built |
+//! | [`output`] | frames, tables, checkpoints |
+//! | [`render`] | pictures without a GPU |
+//! | [`run`] | a scene from start to folder |
 
 pub mod elasticity;
 pub mod forces;
@@ -14,5 +30,6 @@ pub mod output;
 pub mod particles;
 pub mod render;
 pub mod rigid;
+pub mod run;
 pub mod scene;
 pub mod simulation;

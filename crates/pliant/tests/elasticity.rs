@@ -54,7 +54,11 @@ fn turn(degrees: f64) -> Quat {
 /// A smooth bend and stretch, turned by an odd angle.
 fn deformed(rest: &[Vec3]) -> Vec<Vec3> {
     let bend = |X: &Vec3| {
-        Vec3::new(1.1 * X.x + 0.2 * X.y * X.x, 0.95 * X.y + 0.1 * X.x * X.x, X.z + 0.05 * X.x + 0.15 * X.x * X.x)
+        Vec3::new(
+            1.1 * X.x + 0.2 * X.y * X.x,
+            0.95 * X.y + 0.1 * X.x * X.x,
+            X.z + 0.05 * X.x + 0.15 * X.x * X.x,
+        )
     };
     rest.iter().map(|X| Vec3::new(3.0, -2.0, 1.0) + turn(37.0) * bend(X)).collect()
 }
@@ -83,7 +87,8 @@ fn a_rigidly_moved_body_has_no_force_unless_its_method_ignores_rotation() {
     for (name, rest) in shapes() {
         for method in every_method() {
             for degrees in [0.0, 33.3, 45.0, 90.0, 180.0] {
-                let x: Vec<Vec3> = rest.iter().map(|X| Vec3::new(5.0, 1.0, 2.0) + turn(degrees) * *X).collect();
+                let x: Vec<Vec3> =
+                    rest.iter().map(|X| Vec3::new(5.0, 1.0, 2.0) + turn(degrees) * *X).collect();
                 let mut body = body(&rest, method);
                 // Rotations follow in steps, as they do in a run.
                 for k in 1..=8 {
@@ -112,9 +117,14 @@ fn forces_sum_to_zero_and_so_do_torques_where_the_method_promises_it() {
             let force: Vec3 = f.iter().sum();
             assert!(force.length() < 1e-6 * scale, "{name} {method:?}: {}", force.length() / scale);
             let torque: Vec3 = x.iter().zip(&f).map(|(x, f)| (*x - x_mean(&rest)).cross(*f)).sum();
-            let promised = method.model == Model::Mls2004 || method.strain == Strain::Green && method.model == Model::Mls2004;
+            let promised = method.model == Model::Mls2004
+                || method.strain == Strain::Green && method.model == Model::Mls2004;
             if promised {
-                assert!(torque.length() < 1e-5 * scale, "{name} {method:?}: torque {}", torque.length() / scale);
+                assert!(
+                    torque.length() < 1e-5 * scale,
+                    "{name} {method:?}: torque {}",
+                    torque.length() / scale
+                );
             }
         }
     }
@@ -158,7 +168,11 @@ fn the_force_is_the_derivative_of_the_energy() {
                 };
                 let slope = -(moved(1.0) - moved(-1.0)) / (2.0 * eps);
                 // The correction matrices are stored in single precision: 1e-6 of the stress.
-                assert!((slope - f[i].dot(axis)).abs() < 1e-4 * E * S * S, "{method:?}: {slope} {}", f[i].dot(axis));
+                assert!(
+                    (slope - f[i].dot(axis)).abs() < 1e-4 * E * S * S,
+                    "{method:?}: {slope} {}",
+                    f[i].dot(axis)
+                );
             }
         }
     }
@@ -166,7 +180,8 @@ fn the_force_is_the_derivative_of_the_energy() {
 
 #[test]
 fn a_flat_sheet_bent_out_of_its_plane_is_pushed_back() {
-    let rest = Shape::Sheet { size: [0.9, 0.9], outline: Outline::Rectangle, relief: None }.sample(S, Sampling::Lattice);
+    let rest = Shape::Sheet { size: [0.9, 0.9], outline: Outline::Rectangle, relief: None }
+        .sample(S, Sampling::Lattice);
     for model in Model::ALL {
         let mut body = body(&rest, Method { model, strain: Strain::Linear, zero_energy: 1.0, xsph: 0.0 });
         let up = |X: &Vec3| if X.length() < 0.01 { 0.02 * S } else { 0.0 };

@@ -13,13 +13,7 @@ use crate::math::{Lane, Mat3x8, Quatx8, polar_rotation};
 
 /// T_i = R_i P̃_i, P̃ the stress in the turned-back frame.
 #[inline(always)]
-pub(super) fn stress(
-    k: &Constants,
-    rest: &SliceRest,
-    B: Mat3x8,
-    A: Mat3x8,
-    rotation: &mut Quatx8,
-) -> Mat3x8 {
+pub(super) fn stress(k: &Constants, rest: &SliceRest, B: Mat3x8, A: Mat3x8, rotation: &mut Quatx8) -> Mat3x8 {
     let (q, R) = polar_rotation(A, *rotation);
     *rotation = q;
     let grad_u = R.transpose_mul(B).scale(rest.inverse_volume) - rest.rest_gradient.full();

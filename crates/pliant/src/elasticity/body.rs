@@ -89,7 +89,14 @@ pub struct ElasticBody {
 
 impl ElasticBody {
     /// `rest` positions are turned as the body stands at the start; `volume` is that of one particle.
-    pub fn new(rest: Vec<Vec3>, volume: Real, density: Real, kernel: Kernel, method: Method, moduli: Moduli) -> Self {
+    pub fn new(
+        rest: Vec<Vec3>,
+        volume: Real,
+        density: Real,
+        kernel: Kernel,
+        method: Method,
+        moduli: Moduli,
+    ) -> Self {
         let n = rest.len();
         let constants = Constants {
             model: method.model,
@@ -306,11 +313,7 @@ fn gradients<const SHAPE_MATCHING: bool>(
 /// Lanes from eight positions.
 #[inline(always)]
 fn gather(p: [&[f32; 4]; LANES]) -> Vec3x8 {
-    Vec3x8::new(
-        Lane::from(p.map(|x| x[0])),
-        Lane::from(p.map(|x| x[1])),
-        Lane::from(p.map(|x| x[2])),
-    )
+    Vec3x8::new(Lane::from(p.map(|x| x[0])), Lane::from(p.map(|x| x[1])), Lane::from(p.map(|x| x[2])))
 }
 
 #[inline(always)]
@@ -334,7 +337,8 @@ fn force_of_slice<const ZERO_ENERGY: bool, const XSPH: bool>(
 ) -> Vec3x8 {
     let last = records.len() - 1;
     let own: [&Record; LANES] = std::array::from_fn(|lane| &records[(s * LANES + lane).min(last)]);
-    let (T_i, x_i, v_i) = (stress_lanes(own), vector_lanes(own.map(|r| &r.x)), vector_lanes(own.map(|r| &r.v)));
+    let (T_i, x_i, v_i) =
+        (stress_lanes(own), vector_lanes(own.map(|r| &r.x)), vector_lanes(own.map(|r| &r.v)));
     let two_z = Lane::splat(2.0 * k.z as f32);
     let xsph = Lane::splat((k.xsph_density * k.kernel.h * k.kernel.h) as f32);
     let inverse_h = Lane::splat(1.0 / k.kernel.h as f32);

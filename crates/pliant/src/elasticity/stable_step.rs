@@ -42,8 +42,9 @@ impl StableStep {
             if largest <= 0.0 || !largest.is_finite() {
                 break;
             }
+            mode.iter_mut().for_each(|p| *p /= largest.sqrt());
             // Displacements of a hundredth of a spacing: large against rounding, small against the geometry.
-            let eps = 0.01 * spacing / largest.sqrt();
+            let eps = 0.01 * spacing;
             let moved: Vec<Vec3> = rest.iter().zip(&mode).map(|(x, p)| *x + *p * eps).collect();
             body.compute_forces(&moved, &zero);
             let next: Vec<Vec3> =

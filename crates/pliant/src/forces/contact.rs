@@ -205,7 +205,13 @@ impl ParticleContacts {
     }
 
     /// Normal n_ij and missing normal velocity of a pair, if the step would bring it too near.
-    fn approach(&self, input: &ContactInput, velocities: &[Vec3], i: usize, j: usize) -> Option<(Vec3, Real)> {
+    fn approach(
+        &self,
+        input: &ContactInput,
+        velocities: &[Vec3],
+        i: usize,
+        j: usize,
+    ) -> Option<(Vec3, Real)> {
         let x_ij = input.positions[i] - input.positions[j];
         let distance = x_ij.length();
         let gap = distance - self.spacing;
@@ -334,7 +340,9 @@ mod tests {
             (0..50).map(move |k| Vec3::new((k % 5) as f64, (k / 25) as f64 + y, (k / 5 % 5) as f64) * 0.1)
         };
         let x: Vec<Vec3> = slab(0.0).chain(slab(1.93).map(|p| p + Vec3::new(0.03, 0.0, 0.02))).collect();
-        let v = (0..100).map(|k| Vec3::new(0.3 * (k as f64).sin(), if k < 50 { 2.0 } else { -1.0 }, 0.2)).collect();
+        let v = (0..100)
+            .map(|k| Vec3::new(0.3 * (k as f64).sin(), if k < 50 { 2.0 } else { -1.0 }, 0.2))
+            .collect();
         (x, v)
     }
 
@@ -343,7 +351,9 @@ mod tests {
         let (x, mut v) = slabs();
         let mass = |i: usize| 1.0 + (i % 3) as f64;
         let before: Vec3 = v.iter().enumerate().map(|(i, v)| *v * mass(i)).sum();
-        let closing = |v: &[Vec3]| v[25..50].iter().map(|v| v.y).sum::<f64>() - v[50..75].iter().map(|v| v.y).sum::<f64>();
+        let closing = |v: &[Vec3]| {
+            v[25..50].iter().map(|v| v.y).sum::<f64>() - v[50..75].iter().map(|v| v.y).sum::<f64>()
+        };
         let first = closing(&v);
         let inverse = |i: usize| 1.0 / mass(i);
         let input = ContactInput { positions: &x, rest_positions: &x, inverse_mass: &inverse, dt: 1e-3 };

@@ -81,10 +81,8 @@ mod tests {
             let kernel = Kernel::new(kind, 0.7);
             let n = 20_000;
             let dr = kernel.h / n as f64;
-            let integral: f64 = (0..n)
-                .map(|k| (k as f64 + 0.5) * dr)
-                .map(|r| 4.0 * PI * r * r * kernel.w(r) * dr)
-                .sum();
+            let integral: f64 =
+                (0..n).map(|k| (k as f64 + 0.5) * dr).map(|r| 4.0 * PI * r * r * kernel.w(r) * dr).sum();
             // Midpoint rule, error of order (dr/h)².
             assert!((integral - 1.0).abs() < 1e-7, "{kind:?}: {integral}");
         }

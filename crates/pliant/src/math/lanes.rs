@@ -176,8 +176,14 @@ pub struct Sym3x8 {
 }
 
 impl Sym3x8 {
-    pub const ZERO: Sym3x8 =
-        Sym3x8 { xx: Lane::ZERO, yy: Lane::ZERO, zz: Lane::ZERO, xy: Lane::ZERO, xz: Lane::ZERO, yz: Lane::ZERO };
+    pub const ZERO: Sym3x8 = Sym3x8 {
+        xx: Lane::ZERO,
+        yy: Lane::ZERO,
+        zz: Lane::ZERO,
+        xy: Lane::ZERO,
+        xz: Lane::ZERO,
+        yz: Lane::ZERO,
+    };
 
     #[inline(always)]
     pub fn full(self) -> Mat3x8 {

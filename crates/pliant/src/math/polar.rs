@@ -88,7 +88,8 @@ mod tests {
     }
 
     fn lanes(m: Mat3) -> Mat3x8 {
-        let v = |c: Vec3| Vec3x8::new(Lane::splat(c.x as f32), Lane::splat(c.y as f32), Lane::splat(c.z as f32));
+        let v =
+            |c: Vec3| Vec3x8::new(Lane::splat(c.x as f32), Lane::splat(c.y as f32), Lane::splat(c.z as f32));
         Mat3x8 { c: [v(m.x_axis), v(m.y_axis), v(m.z_axis)] }
     }
 
@@ -115,7 +116,11 @@ mod tests {
             let d = svd(a);
             let expected = d.u * d.v.transpose();
             let (_, r) = polar_rotation(lanes(a), Quatx8::splat(Quat::IDENTITY));
-            assert!(distance(first(r), expected) < 2e-6 * 3.0, "case {case}: {}", distance(first(r), expected));
+            assert!(
+                distance(first(r), expected) < 2e-6 * 3.0,
+                "case {case}: {}",
+                distance(first(r), expected)
+            );
         }
     }
 

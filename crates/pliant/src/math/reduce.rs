@@ -36,11 +36,7 @@ pub fn max_with_index(n: usize, value: impl Fn(usize) -> f64 + Sync) -> (f64, us
         _ => a,
     };
     let key = |i: usize| (if value(i).is_nan() { f64::NAN } else { value(i) }, i);
-    (0..n)
-        .into_par_iter()
-        .with_min_len(CHUNK)
-        .map(key)
-        .reduce(|| (f64::NEG_INFINITY, usize::MAX), better)
+    (0..n).into_par_iter().with_min_len(CHUNK).map(key).reduce(|| (f64::NEG_INFINITY, usize::MAX), better)
 }
 
 #[cfg(test)]

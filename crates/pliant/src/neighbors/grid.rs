@@ -75,8 +75,9 @@ impl Grid {
     }
 
     fn slot(&self, c: [i64; 3], table: usize) -> u32 {
-        let linear =
-            c[0].wrapping_add(c[1].wrapping_mul(self.stride[0])).wrapping_add(c[2].wrapping_mul(self.stride[1]));
+        let linear = c[0]
+            .wrapping_add(c[1].wrapping_mul(self.stride[0]))
+            .wrapping_add(c[2].wrapping_mul(self.stride[1]));
         (linear as u64 & (table as u64 - 1)) as u32
     }
 

@@ -53,7 +53,13 @@ impl RestNeighbors {
                 let list: &[u32] = if s * LANES + lane < rest.len() { &lists[i] } else { &[] };
                 for (k, row) in part.iter_mut().enumerate() {
                     match list.get(k) {
-                        Some(&j) => row.set(lane, j, rest[j as usize] - rest[i], volumes[i] * volumes[j as usize], kernel),
+                        Some(&j) => row.set(
+                            lane,
+                            j,
+                            rest[j as usize] - rest[i],
+                            volumes[i] * volumes[j as usize],
+                            kernel,
+                        ),
                         None => row.j[lane] = i as u32,
                     }
                 }

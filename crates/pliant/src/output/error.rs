@@ -31,7 +31,7 @@ pub enum OutputError {
 
 impl OutputError {
     /// For `map_err`: the path and what was tried with it.
-    pub(super) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> OutputError {
+    pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> OutputError {
         let path = path.to_path_buf();
         move |source| OutputError::Io { path, action, source }
     }

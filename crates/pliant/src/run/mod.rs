@@ -5,8 +5,8 @@ mod pictures;
 mod summary;
 mod tables;
 
-pub use pictures::{PictureRequest, draw};
-pub use summary::Summary;
+pub use pictures::{PictureRequest, StillOf, draw};
+pub use summary::{Limit, Summary, peak_memory_mb};
 
 use crate::math::Real;
 use crate::output::{Checkpoint, FrameWriter, OutputError, checkpoint};
@@ -40,12 +40,22 @@ pub trait Observer {
 /// What happens in a run.
 #[derive(Debug)]
 pub enum Event<'a> {
-    Started { simulation: &'a Simulation, frames: u32, resumed_at: Option<Real> },
+    Started {
+        simulation: &'a Simulation,
+        frames: u32,
+        resumed_at: Option<Real>,
+    },
     Step(Progress<'a>),
-    Frame { frame: u32, time: Real },
+    Frame {
+        frame: u32,
+        time: Real,
+    },
     Warning(&'a str),
     /// A picture of the movie is drawn.
-    Drawing { done: usize, of: usize },
+    Drawing {
+        done: usize,
+        of: usize,
+    },
 }
 
 /// Where a run is.
@@ -82,7 +92,7 @@ pub enum RunError {
 /// Runs a scene into a folder.
 pub fn run(scene: &Scene, options: &RunOptions, observer: &mut dyn Observer) -> Result<Summary, RunError> {
     let mut simulation = scene.build().map_err(Box::new)?;
-    let mut run = Run::open(scene, options, &mut simulation, observer)?;
+    let run = Run::open(scene, options, &mut simulation, observer)?;
     run.go(&mut simulation, observer)
 }
 
@@ -137,9 +147,9 @@ impl<'a> Run<'a> {
         let formats = &scene.output.formats;
         let (writer, tables, next_frame) = match &found {
             Some(saved) => {
-                simulation.restore(saved.time, saved.step, &saved.columns).map_err(|reason| {
-                    RunError::Foreign { dir: options.dir.clone(), reason }
-                })?;
+                simulation
+                    .restore(saved.time, saved.step, &saved.columns)
+                    .map_err(|reason| RunError::Foreign { dir: options.dir.clone(), reason })?;
                 let writer = FrameWriter::resume(&options.dir, formats, &scene.name, saved.frame)?;
                 (writer, Tables::resume(&options.dir, simulation, saved.time)?, saved.frame)
             }
@@ -184,7 +194,8 @@ impl<'a> Run<'a> {
             }
             self.store_frame(simulation, observer)?;
             stopped = observer.stop_requested();
-            let due = simulation.time() - self.last_checkpoint >= self.scene.output.checkpoint_every * (1.0 - 1e-9);
+            let due =
+                simulation.time() - self.last_checkpoint >= self.scene.output.checkpoint_every * (1.0 - 1e-9);
             if due || stopped || self.next_frame > self.schedule.last {
                 self.store_checkpoint(simulation)?;
             }
@@ -193,7 +204,11 @@ impl<'a> Run<'a> {
     }
 
     /// Steps to the next frame's time; steps land on the times of probes, too.
-    fn simulate_frame(&mut self, simulation: &mut Simulation, observer: &mut dyn Observer) -> Result<(), FrameError> {
+    fn simulate_frame(
+        &mut self,
+        simulation: &mut Simulation,
+        observer: &mut dyn Observer,
+    ) -> Result<(), FrameError> {
         let frame_time = self.schedule.time(self.next_frame);
         while simulation.time() < frame_time {
             let until = self.tables.next_sample(simulation).min(frame_time);
@@ -270,7 +285,8 @@ impl<'a> Run<'a> {
         summary.set_speed(simulation, simulation.steps() - self.first_step);
         if !stopped {
             let request = PictureRequest::for_run(&self.folder.dir, self.scene);
-            summary.pictures = draw(&request, simulation, &mut |done, of| observer.on(Event::Drawing { done, of }))?;
+            summary.pictures =
+                draw(&request, simulation, &mut |done, of| observer.on(Event::Drawing { done, of }))?;
         }
         summary.write(&self.folder.dir)?;
         Ok(summary)
@@ -296,7 +312,11 @@ impl From<OutputError> for FrameError {
 }
 
 /// The newest usable checkpoint; none in the folder means to start from the beginning.
-fn find_checkpoint(dir: &Path, scene: &Scene, warnings: &mut Vec<String>) -> Result<Option<Checkpoint>, RunError> {
+fn find_checkpoint(
+    dir: &Path,
+    scene: &Scene,
+    warnings: &mut Vec<String>,
+) -> Result<Option<Checkpoint>, RunError> {
     if checkpoint::list(dir)?.is_empty() {
         warnings.push(format!("no checkpoint in {}: starting from the beginning", dir.display()));
         return Ok(None);

@@ -3,7 +3,9 @@
 use super::tables;
 use crate::math::Vec3;
 use crate::output::{Frame, OutputError, Values, read_frame, read_index, write_atomically};
-use crate::render::{Ball, GifMovie, Legend, Overlay, Picture, Solid, View, colormap, encode_png, fit_view, render};
+use crate::render::{
+    Ball, GifMovie, Legend, Overlay, Picture, Solid, View, colormap, encode_png, fit_view, render,
+};
 use crate::scene::{ColorBy, ColorField, Scene};
 use crate::simulation::Simulation;
 use std::path::{Path, PathBuf};
@@ -112,8 +114,12 @@ impl<'a> Artist<'a> {
     fn paint(&self, frame: &Frame) -> Picture {
         let radius = BALL * self.scene.setup.spacing as f32;
         let colors = self.colors(frame);
-        let balls: Vec<Ball> =
-            frame.positions.iter().zip(colors).map(|(&center, color)| Ball { center, radius, color }).collect();
+        let balls: Vec<Ball> = frame
+            .positions
+            .iter()
+            .zip(colors)
+            .map(|(&center, color)| Ball { center, radius, color })
+            .collect();
         let solids: Vec<Solid> = self
             .scene
             .setup
@@ -128,7 +134,12 @@ impl<'a> Artist<'a> {
         let ColorBy::Field { field, .. } = self.scene.look.color_by else {
             let colors = &self.scene.look.body_colors;
             let of_body = |k: usize| colors.get(k).copied().unwrap_or([0.6; 3]);
-            return frame.bodies.iter().enumerate().flat_map(|(k, b)| std::iter::repeat_n(of_body(k), b.count)).collect();
+            return frame
+                .bodies
+                .iter()
+                .enumerate()
+                .flat_map(|(k, b)| std::iter::repeat_n(of_body(k), b.count))
+                .collect();
         };
         let [lo, hi] = self.range;
         let scale = |v: f32| ((v - lo) / (hi - lo).max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
@@ -144,7 +155,12 @@ impl<'a> Artist<'a> {
                     ColorField::Stress => ("stress", "Pa"),
                     ColorField::Volume => ("volume ratio", ""),
                 };
-                Some(Legend { label: label.into(), unit: unit.into(), min: self.range[0], max: self.range[1] })
+                Some(Legend {
+                    label: label.into(),
+                    unit: unit.into(),
+                    min: self.range[0] as f64,
+                    max: self.range[1] as f64,
+                })
             }
         };
         let few = frame.bodies.len() > 1 && frame.bodies.len() <= 6;

@@ -143,7 +143,10 @@ pub(super) fn frame(simulation: &Simulation, index: u32, fields: &Fields) -> Fra
         bodies: bodies.iter().map(|b| FrameBody { name: b.name.clone(), count: b.range.len() }).collect(),
         positions: particles.positions.iter().map(single).collect(),
         fields: vec![
-            Field { name: "velocity".into(), values: Values::Vectors(particles.velocities.iter().map(single).collect()) },
+            Field {
+                name: "velocity".into(),
+                values: Values::Vectors(particles.velocities.iter().map(single).collect()),
+            },
             Field { name: "body".into(), values: Values::Integers(numbers.collect()) },
             scalars("stress", &|i| fields.states[i].von_mises()),
             scalars("volume_ratio", &|i| fields.states[i].deformation_gradient.determinant()),

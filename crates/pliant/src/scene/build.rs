@@ -8,9 +8,10 @@ impl Scene {
     pub fn build(&self) -> Result<Simulation, SceneError> {
         Simulation::new(self.setup.clone()).map_err(|error| {
             let (key, help) = match &error {
-                BuildError::NoParticles { body, .. } => {
-                    (format!("{}.shape", self.body_key(*body)), "make the shape larger or the spacing smaller")
-                }
+                BuildError::NoParticles { body, .. } => (
+                    format!("{}.shape", self.body_key(*body)),
+                    "make the shape larger or the spacing smaller",
+                ),
                 BuildError::EmptyPin { body, pin, .. } => {
                     (format!("{}.pins.{pin}.region", self.body_key(*body)), REGION_HELP)
                 }
@@ -31,5 +32,4 @@ impl Scene {
     }
 }
 
-const REGION_HELP: &str =
-    "regions are in body coordinates, before position and rotation; particles sit half a spacing inside the shape";
+const REGION_HELP: &str = "regions are in body coordinates, before position and rotation; particles sit half a spacing inside the shape";

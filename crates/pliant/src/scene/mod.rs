@@ -1,4 +1,29 @@
 //! Scene files: as written → checked → built.
+//!
+//! `tree` knows where every value was written, `overrides` change it, `read` turns it into the types of `file`,
+//! `check` turns those into a [`Scene`]. Every refusal is a [`SceneError`] with its place and its remedy.
+
+mod build;
+mod bundled;
+mod check;
+mod error;
+mod estimate;
+mod file;
+mod load;
+mod overrides;
+mod read;
+mod resolved;
+mod suggest;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+pub use bundled::{BUNDLED, Bundled, default_scene, starter};
+pub use error::{Origin, SceneError};
+pub use estimate::Estimate;
+pub use file::schema;
+use load::Provenance;
 
 use crate::math::{Real, Vec3};
 use crate::simulation::Setup;
@@ -14,6 +39,10 @@ pub struct Scene {
     pub setup: Setup,
     pub output: OutputSettings,
     pub look: Look,
+    /// Seed of random choices; lattice sampling makes none.
+    pub seed: u64,
+    /// Where it was written; two scenes that say the same are equal wherever they were written.
+    provenance: Provenance,
 }
 
 /// What a run writes.

@@ -35,10 +35,8 @@ impl Simulation {
                 return Err(BuildError::EmptyProbe { probe, name: p.name.clone() });
             }
         }
-        let contact_bodies = bodies
-            .iter()
-            .map(|b| ContactBody { range: b.range.clone(), law: b.surface_law() })
-            .collect();
+        let contact_bodies =
+            bodies.iter().map(|b| ContactBody { range: b.range.clone(), law: b.surface_law() }).collect();
         let contacts = ParticleContacts::new(
             setup.spacing,
             kernel.h,
@@ -46,9 +44,10 @@ impl Simulation {
             setup.contact.within_body,
             contact_bodies,
         );
-        let rigids = setup.rigids.iter().map(|r| {
-            (r.clone(), SurfaceLaw { friction: r.friction, restitution: r.restitution })
-        });
+        let rigids = setup
+            .rigids
+            .iter()
+            .map(|r| (r.clone(), SurfaceLaw { friction: r.friction, restitution: r.restitution }));
         Ok(Simulation {
             time: 0.0,
             steps: 0,
@@ -103,7 +102,8 @@ fn build_body(
     if let Some(pin) = pin_used.iter().position(|used| !used) {
         return Err(BuildError::EmptyPin { body: index, name: name(), pin });
     }
-    let loads = place_loads(body, &rest).map_err(|load| BuildError::EmptyLoad { body: index, name: name(), load })?;
+    let loads =
+        place_loads(body, &rest).map_err(|load| BuildError::EmptyLoad { body: index, name: name(), load })?;
 
     // The rest shape is turned as the body stands: a method without rotations starts at rest, too.
     let turn = Mat3::from_quat(body.pose.rotation);
@@ -112,7 +112,17 @@ fn build_body(
     let mut elastic = ElasticBody::new(turned, volume, material.density, kernel, method, material.moduli);
     let range = particles.append(&rows);
     let stable = StableStep::estimate(&mut elastic, &particles.masses[range.clone()]);
-    Ok(Body { name: name(), range, material, method, elastic, stable, most_deformed: 0, max_stretch_squared: 1.0, loads })
+    Ok(Body {
+        name: name(),
+        range,
+        material,
+        method,
+        elastic,
+        stable,
+        most_deformed: 0,
+        max_stretch_squared: 1.0,
+        loads,
+    })
 }
 
 /// The loads with their particles, or the number of one that has none.

@@ -5,7 +5,9 @@ use thiserror::Error;
 
 /// A step that could not be taken; the simulation still holds the last good state.
 #[derive(Clone, Debug, Error, PartialEq)]
-#[error("particle {particle} of \"{body}\" {trouble} at t = {time:.6} s ({stage}, step of {dt:.3e} s); {remedy}")]
+#[error(
+    "particle {particle} of \"{body}\" {trouble} at t = {time:.6} s ({stage}, step of {dt:.3e} s); {remedy}"
+)]
 pub struct StepError {
     pub stage: Stage,
     pub trouble: Trouble,
@@ -41,6 +43,8 @@ pub enum Trouble {
     TornApart(Real),
     /// Moves at this speed [m/s].
     TooFast(Real),
+    /// Admits only steps that no longer move the clock.
+    NoStep,
 }
 
 impl std::fmt::Display for Trouble {
@@ -48,6 +52,7 @@ impl std::fmt::Display for Trouble {
         match self {
             Trouble::NotFinite => f.write_str("is not finite"),
             Trouble::TornApart(stretch) => write!(f, "is stretched {stretch:.3e} times"),
+            Trouble::NoStep => f.write_str("admits no step that moves the clock"),
             Trouble::TooFast(speed) => write!(f, "moves at {speed:.3e} m/s"),
         }
     }

@@ -8,8 +8,9 @@ impl ProbeTarget {
     pub(super) fn particles(&self, rest: &[Vec3]) -> Vec<usize> {
         match self {
             ProbeTarget::Nearest(point) => {
-                let nearest = (0..rest.len())
-                    .min_by(|&a, &b| rest[a].distance_squared(*point).total_cmp(&rest[b].distance_squared(*point)));
+                let nearest = (0..rest.len()).min_by(|&a, &b| {
+                    rest[a].distance_squared(*point).total_cmp(&rest[b].distance_squared(*point))
+                });
                 nearest.into_iter().collect()
             }
             ProbeTarget::Mean(region) => (0..rest.len()).filter(|&i| region.contains(rest[i])).collect(),
@@ -43,7 +44,9 @@ impl Simulation {
         let v = &self.particles.velocities[range.clone()];
         let particles = p.target.particles(&self.particles.rest_positions[range]);
         let weight = 1.0 / particles.len() as Real;
-        let mean = |f: &dyn Fn(usize) -> Vec3| particles.iter().map(|&i| f(i) * weight).sum::<Vec3>().to_array().to_vec();
+        let mean = |f: &dyn Fn(usize) -> Vec3| {
+            particles.iter().map(|&i| f(i) * weight).sum::<Vec3>().to_array().to_vec()
+        };
         let mean_tensor = |f: &dyn Fn(usize) -> Mat3| {
             let m = particles.iter().fold(Mat3::ZERO, |m, &i| m + f(i) * weight);
             m.transpose().to_cols_array().to_vec() // row by row

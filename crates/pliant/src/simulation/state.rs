@@ -50,7 +50,8 @@ impl Simulation {
                 return Err(format!("column \"{name}\" is not of this body"));
             }
             let name = format!("stretch/{}", body.name);
-            let bytes = find(&name)?.try_into().map_err(|_| format!("column \"{name}\" is not one number"))?;
+            let bytes =
+                find(&name)?.try_into().map_err(|_| format!("column \"{name}\" is not one number"))?;
             body.max_stretch_squared = f64::from_le_bytes(bytes);
         }
         (self.particles.positions, self.particles.velocities) = (positions, velocities);

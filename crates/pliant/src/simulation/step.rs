@@ -15,6 +15,8 @@ const MAX_MOVE: Real = 1.0;
 const MAX_STRETCH: Real = 100.0;
 /// A particle this many times faster than the waves of its body has been shot off.
 const MAX_MACH: Real = 1e3;
+/// Shortest step, relative to the time: shorter ones are lost in rounding.
+const SHORTEST: Real = 1e-13;
 /// Particles a task works on.
 const TASK: usize = 1024;
 
@@ -50,6 +52,11 @@ impl Simulation {
     pub fn step(&mut self, until: Real) -> Result<StepReport, StepError> {
         let limit = self.time_step_limit();
         let mut dt = fit(until - self.time, limit.dt);
+        if !(dt > SHORTEST * until.abs()) {
+            let (body, particle) = limit.at.unwrap_or((0, 0));
+            let i = self.bodies[body].range.start + particle;
+            return Err(self.error(Stage::Velocities, Trouble::NoStep, i, dt));
+        }
         self.compute_elastic_forces(dt)?;
         let mut retries = 0;
         let contacts = loop {
@@ -82,19 +89,24 @@ impl Simulation {
         let start = Instant::now();
         let particles = &self.particles;
         self.bodies.par_iter_mut().for_each(|body| {
-            let (x, v) = (&particles.positions[body.range.clone()], &particles.velocities[body.range.clone()]);
+            let (x, v) =
+                (&particles.positions[body.range.clone()], &particles.velocities[body.range.clone()]);
             let deformation = body.elastic.compute_forces(x, v);
             // |F|² = σ1² + σ2² + σ3²; with the other two near one, the largest stretch is about |F|² - 2.
             body.max_stretch_squared = (deformation.max_norm_squared as Real - 2.0).max(1.0);
             body.most_deformed = deformation.particle;
         });
         self.times.elasticity += milliseconds(start);
-        let torn = self.bodies.iter().position(|b| b.max_stretch_squared.is_nan() || b.max_stretch_squared > MAX_STRETCH.powi(2));
+        let torn = self
+            .bodies
+            .iter()
+            .position(|b| b.max_stretch_squared.is_nan() || b.max_stretch_squared > MAX_STRETCH.powi(2));
         match torn {
             None => Ok(()),
             Some(k) => {
                 let stretch = self.bodies[k].max_stretch_squared.sqrt();
-                let trouble = if stretch.is_finite() { Trouble::TornApart(stretch) } else { Trouble::NotFinite };
+                let trouble =
+                    if stretch.is_finite() { Trouble::TornApart(stretch) } else { Trouble::NotFinite };
                 let i = self.bodies[k].range.start + self.bodies[k].most_deformed;
                 Err(self.error(Stage::Elasticity, trouble, i, dt))
             }
@@ -129,9 +141,11 @@ impl Simulation {
         let (time, setup) = (self.time, &self.setup);
         let Particles { positions, rest_positions, masses, pins, .. } = &self.particles;
         let bodies = &self.bodies;
-        let held = |i: usize| pins[i] != FREE && {
-            let body = bodies.partition_point(|b| b.range.end <= i);
-            setup.bodies[body].pins[pins[i] as usize].until.is_none_or(|t| time < t)
+        let held = |i: usize| {
+            pins[i] != FREE && {
+                let body = bodies.partition_point(|b| b.range.end <= i);
+                setup.bodies[body].pins[pins[i] as usize].until.is_none_or(|t| time < t)
+            }
         };
         let inverse_mass = |i: usize| if held(i) { 0.0 } else { 1.0 / masses[i] };
         let input = ContactInput { positions, rest_positions, inverse_mass: &inverse_mass, dt };
@@ -163,7 +177,8 @@ impl Simulation {
                 let i = first + k;
                 let Some(pin) = setup.pins.get(particles.pins[i] as usize) else { return };
                 if pin.until.is_none_or(|t| time < t) {
-                    let target = pin.motion.carry(setup.start_position(particles.rest_positions[i]), time + dt);
+                    let target =
+                        pin.motion.carry(setup.start_position(particles.rest_positions[i]), time + dt);
                     *v = (target - particles.positions[i]) / dt;
                 }
             });
@@ -216,11 +231,11 @@ impl Simulation {
             particle,
             time: self.time,
             dt,
-            remedy: "try a smaller time_step.max, a larger zero_energy or some damping, or a gentler start".into(),
+            remedy: "try a smaller time_step.max, a larger zero_energy or some damping, or a gentler start"
+                .into(),
         }
     }
 }
-
 
 /// The longest step, at most `limit`, of which a whole number fits into the time left.
 fn fit(left: Real, limit: Real) -> Real {
@@ -230,4 +245,3 @@ fn fit(left: Real, limit: Real) -> Real {
 fn milliseconds(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
-

@@ -1,0 +1,131 @@
+//! Materials and the elastic methods that go with them.
+
+use std::collections::BTreeMap;
+
+use super::super::error::SceneError;
+use super::super::file::{LawWord, MaterialFile, MaterialsFile, ModelWord, StrainWord};
+use super::super::read::At;
+use super::super::suggest::quoted;
+use super::numbers::show;
+use crate::elasticity::{Method, Model};
+use crate::material::{Material, Moduli, Strain};
+
+/// Stiffest modulus [Pa]; diamond has 1e12.
+const STIFFEST: f64 = 1e13;
+const SOFTEST: f64 = 1e-6;
+
+/// What a body is made of, and how its elastic force is computed.
+pub(super) type Stuff = (Material, Method);
+
+pub(super) fn materials(
+    at: At<'_>,
+    written: Option<&MaterialsFile>,
+) -> Result<BTreeMap<String, Stuff>, SceneError> {
+    let mut stuffs = BTreeMap::new();
+    for (index, (name, material)) in written.iter().flat_map(|materials| &materials.0).enumerate() {
+        let at = at.index(index);
+        at.name(name)?;
+        stuffs.insert(name.clone(), stuff(at, name, material)?);
+    }
+    Ok(stuffs)
+}
+
+fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneError> {
+    let material = Material {
+        name: name.to_owned(),
+        density: at.key("density").range(written.density.unwrap_or(1000.0), 1e-3, 1e6, "kg/m3")?,
+        moduli: moduli(at, written)?,
+        damping: at.key("damping").range(written.damping.unwrap_or(0.0), 0.0, 1e6, "1/s")?,
+        friction: at.key("friction").range(written.friction.unwrap_or(0.3), 0.0, 100.0, "")?,
+        restitution: at.key("restitution").range(written.restitution.unwrap_or(0.0), 0.0, 1.0, "")?,
+    };
+    let method = Method {
+        model: match written.model {
+            Some(ModelWord::Solenthaler2007) => Model::Solenthaler2007,
+            None | Some(ModelWord::Mls2004) => Model::Mls2004,
+            Some(ModelWord::Becker2009) => Model::Becker2009,
+        },
+        strain: strain(at, written)?,
+        zero_energy: at.key("zero_energy").range(written.zero_energy.unwrap_or(0.1), 0.0, 10.0, "")?,
+        xsph: at.key("xsph").range(written.xsph.unwrap_or(0.0), 0.0, 1e6, "1/s")?,
+    };
+    Ok((material, method))
+}
+
+fn strain(at: At<'_>, written: &MaterialFile) -> Result<Strain, SceneError> {
+    let by_strain = written.strain.map(|word| match word {
+        StrainWord::Linear => Strain::Linear,
+        StrainWord::Green => Strain::Green,
+    });
+    let by_law = written.law.map(|word| match word {
+        LawWord::Corotated => Strain::Linear,
+        LawWord::StVenantKirchhoff => Strain::Green,
+    });
+    match (by_strain, by_law) {
+        (Some(strain), Some(law)) if strain != law => Err(at.key("law").error(
+            format!("\"law\" and \"strain\" of material {} say different things", quoted(at.label)),
+            "give one of them: corotated is linear strain, st_venant_kirchhoff is green strain",
+        )),
+        (strain, law) => Ok(strain.or(law).unwrap_or(Strain::Linear)),
+    }
+}
+
+fn moduli(at: At<'_>, written: &MaterialFile) -> Result<Moduli, SceneError> {
+    let help = "give youngs_modulus with poisson_ratio, or shear_modulus with bulk_modulus";
+    let modulus = |key, x| at.key(key).range(x, SOFTEST, STIFFEST, "Pa");
+    let name = quoted(at.label);
+    match (written.youngs_modulus, written.poisson_ratio, written.shear_modulus, written.bulk_modulus) {
+        (Some(youngs), poisson, None, None) => {
+            let youngs = modulus("youngs_modulus", youngs)?;
+            from_young_poisson(at, youngs, poisson.unwrap_or(0.3))
+        }
+        (None, None, Some(shear), Some(bulk)) => {
+            Ok(Moduli { shear: modulus("shear_modulus", shear)?, bulk: modulus("bulk_modulus", bulk)? })
+        }
+        (None, None, None, None) => Err(at.error(format!("material {name} has no stiffness"), help)),
+        (None, Some(_), None, None) => {
+            let message = format!("material {name} has a poisson_ratio but no youngs_modulus");
+            Err(at.key("poisson_ratio").error(message, help))
+        }
+        (None, None, Some(_), None) => {
+            let message = format!("material {name} has a shear_modulus but no bulk_modulus");
+            Err(at.key("shear_modulus").error(message, help))
+        }
+        (None, None, None, Some(_)) => {
+            let message = format!("material {name} has a bulk_modulus but no shear_modulus");
+            Err(at.key("bulk_modulus").error(message, help))
+        }
+        (_, _, shear, _) => {
+            let second = if shear.is_some() { "shear_modulus" } else { "bulk_modulus" };
+            Err(at.key(second).error(format!("material {name} gives its stiffness in two ways"), help))
+        }
+    }
+}
+
+fn from_young_poisson(at: At<'_>, youngs: f64, poisson: f64) -> Result<Moduli, SceneError> {
+    let at = at.key("poisson_ratio");
+    if poisson >= 0.5 {
+        return Err(at.error(
+            format!("\"poisson_ratio\" must be below 0.5, but is {}", show(poisson)),
+            "at 0.5 matter cannot change its volume and its bulk modulus is infinite; use e.g. 0.49",
+        ));
+    }
+    if poisson <= -1.0 {
+        return Err(at.error(
+            format!("\"poisson_ratio\" must be above -1, but is {}", show(poisson)),
+            "most solids lie between 0.2 and 0.49; only auxetic foams are below 0",
+        ));
+    }
+    let moduli = Moduli::from_young_poisson(youngs, poisson);
+    if moduli.shear > STIFFEST || moduli.bulk > STIFFEST {
+        let limit = if poisson > 0.0 { "0.5" } else { "-1" };
+        return Err(at.error(
+            format!(
+                "\"poisson_ratio\" {} is so near to {limit} that a modulus exceeds 1e13 Pa",
+                show(poisson)
+            ),
+            format!("use a ratio farther from {limit}, e.g. {}", if poisson > 0.0 { "0.49" } else { "-0.5" }),
+        ));
+    }
+    Ok(moduli)
+}

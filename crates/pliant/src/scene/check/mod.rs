@@ -1,0 +1,149 @@
+//! Checks the scene as written and turns it into the scene that runs. Nothing is checked twice.
+
+mod bodies;
+mod look;
+mod materials;
+mod numbers;
+mod placement;
+mod probes;
+mod rigids;
+
+pub(super) use bodies::Sketch;
+pub(super) use numbers::show;
+
+use super::error::SceneError;
+use super::estimate::{self, Resolution};
+use super::file::{FormatWord, KernelWord, OutputFile, SceneFile, SimulationFile, TimeStepFile};
+use super::load::Provenance;
+use super::read::{At, Read};
+use super::tree::Source;
+use super::{Format, OutputSettings, Scene};
+use crate::kernel::KernelKind;
+use crate::math::Real;
+use crate::simulation::{BodySetup, Contact, Setup, TimeStep};
+use probes::Times;
+
+/// Frames of one run, and its checkpoints.
+const MOST_FRAMES: Real = 1e6;
+/// Samples of one probe.
+const MOST_SAMPLES: Real = 1e8;
+/// Shortest time anything can be asked to take [s].
+const SHORTEST_TIME: Real = 1e-9;
+/// Longest simulated time [s].
+const LONGEST_TIME: Real = 1e6;
+
+/// Reads and checks everything; `name` is the scene's own.
+pub(super) fn check(name: &str, source: Source) -> Result<Scene, SceneError> {
+    let at = At::root(&source);
+    let file = SceneFile::read(at)?;
+    let title = match &file.title {
+        Some(title) => at.key("title").title(title)?,
+        None => name.to_owned(),
+    };
+    let simulation = at.key("simulation");
+    let duration = simulation.key("duration").time(file.simulation.duration, LONGEST_TIME)?;
+    let output = output(at.key("output"), file.output.as_ref(), duration)?;
+    let resolution = resolution(at.key("simulation"), &file.simulation)?;
+    let materials = materials::materials(at.key("materials"), file.materials.as_ref())?;
+    let sketches = bodies::sketches(at, &file, &materials)?;
+    estimate::refuse_too_large(at, resolution, &sketches)?;
+    let copies = sketches.iter().map(Sketch::number).collect();
+    let (bodies, colors) = bodies::expand(&sketches);
+    let times = Times { every: (1.0 / output.fps).min(LONGEST_TIME), duration };
+    let setup = setup(at, &file, resolution, bodies, times)?;
+    let look = look::look(at, &file, colors)?;
+    let seed = file.simulation.seed.unwrap_or(1);
+    let name = name.to_owned();
+    let provenance = Provenance::new(source, copies);
+    Ok(Scene { name, title, duration, setup, output, look, seed, provenance })
+}
+
+fn resolution(at: At<'_>, written: &SimulationFile) -> Result<Resolution, SceneError> {
+    Ok(Resolution {
+        spacing: at.key("spacing").range(written.spacing, 1e-6, 1e3, "m")?,
+        support: at.key("support").range(written.support.unwrap_or(2.0), 1.05, 4.0, "")?,
+    })
+}
+
+fn setup(
+    at: At<'_>,
+    file: &SceneFile,
+    resolution: Resolution,
+    bodies: Vec<BodySetup>,
+    times: Times,
+) -> Result<Setup, SceneError> {
+    let simulation = at.key("simulation");
+    let written = &file.simulation;
+    let contact = written.contact.as_ref();
+    let gravity = written.gravity.unwrap_or([0.0, -9.81, 0.0]);
+    let rigids = file.rigids.as_deref().unwrap_or_default();
+    let probes = file.probes.as_deref().unwrap_or_default();
+    Ok(Setup {
+        spacing: resolution.spacing,
+        support: resolution.support,
+        kernel: match written.kernel {
+            None | Some(KernelWord::WendlandC2) => KernelKind::WendlandC2,
+            Some(KernelWord::CubicSpline) => KernelKind::CubicSpline,
+        },
+        gravity: simulation.key("gravity").vector(gravity, 1e5, "m/s2")?,
+        time_step: time_step(simulation, written, times.every)?,
+        contact: Contact {
+            between_bodies: contact.and_then(|contact| contact.between_bodies).unwrap_or(true),
+            within_body: contact.and_then(|contact| contact.within_body).unwrap_or(true),
+        },
+        rigids: rigids::rigids(at.key("rigids"), rigids)?,
+        probes: probes::probes(at.key("probes"), probes, &bodies, times)?,
+        bodies,
+    })
+}
+
+fn time_step(at: At<'_>, written: &SimulationFile, default_max: Real) -> Result<TimeStep, SceneError> {
+    let at = at.key("time_step");
+    let most = 1e3;
+    match &written.time_step {
+        None => Ok(TimeStep::Adaptive { max: default_max.min(most), cfl: 0.4 }),
+        Some(TimeStepFile::Fixed(step)) => Ok(TimeStep::Fixed(at.range(*step, SHORTEST_TIME, most, "s")?)),
+        Some(TimeStepFile::Adaptive(limits)) => {
+            let max = match limits.max {
+                Some(max) => at.key("max").range(max, SHORTEST_TIME, most, "s")?,
+                None => default_max.min(most),
+            };
+            let cfl = at.key("cfl").positive(limits.cfl.unwrap_or(0.4), 1.0, "")?;
+            Ok(TimeStep::Adaptive { max, cfl })
+        }
+    }
+}
+
+fn output(at: At<'_>, written: Option<&OutputFile>, duration: Real) -> Result<OutputSettings, SceneError> {
+    let fps = at.key("fps").positive(written.and_then(|output| output.fps).unwrap_or(50.0), 1e6, "1/s")?;
+    let frames = fps * duration;
+    if frames > MOST_FRAMES {
+        let message = format!(
+            "{frames:.1e} frames would be written: fps times duration is more than {MOST_FRAMES:.0e}"
+        );
+        let help = format!("use fps = {:.3e} or less, or a shorter duration", MOST_FRAMES / duration);
+        return Err(at.key("fps").error(message, help));
+    }
+    let every = written.and_then(|output| output.checkpoint_every).unwrap_or(1.0);
+    let checkpoint_every = at.key("checkpoint_every").time(every, LONGEST_TIME)?;
+    if duration / checkpoint_every > MOST_FRAMES {
+        let message = format!("{:.1e} checkpoints would be written", duration / checkpoint_every);
+        return Err(at
+            .key("checkpoint_every")
+            .error(message, "use a longer time between checkpoints, such as 1.0"));
+    }
+    let words = written.and_then(|output| output.formats.as_deref()).unwrap_or(&[FormatWord::Vtk]);
+    let mut formats = Vec::new();
+    for (index, word) in words.iter().enumerate() {
+        let format = match word {
+            FormatWord::Vtk => Format::Vtk,
+            FormatWord::Ply => Format::Ply,
+        };
+        if formats.contains(&format) {
+            let place = at.key("formats").index(index);
+            return Err(place.error("this format is listed twice", "name each format once"));
+        }
+        formats.push(format);
+    }
+    Ok(OutputSettings { fps, formats, checkpoint_every })
+}

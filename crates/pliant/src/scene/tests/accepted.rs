@@ -1,0 +1,198 @@
+//! What scenes may say, and what it means.
+
+use super::*;
+use crate::elasticity::Model;
+use crate::geometry::{Outline, Region, Shape};
+use crate::kernel::KernelKind;
+use crate::material::Strain;
+use crate::math::Quat;
+use crate::rigid::{Motion, RigidShape};
+use crate::simulation::{Contact, ProbeTarget, Recorded, TimeStep};
+
+#[test]
+fn the_least_scene_takes_every_default() {
+    let scene = read(
+        "[simulation]\nspacing = 1\nduration = 1\n[materials.m]\nyoungs_modulus = 1e4\n\
+         [[bodies]]\nmaterial = \"m\"\nshape = { type = \"box\", size = [1, 1, 1] }\n",
+    )
+    .expect("enough said");
+    let setup = &scene.setup;
+    assert_eq!(scene.title, "test");
+    assert_eq!(scene.seed, 1);
+    assert_eq!(setup.gravity, Vec3::new(0.0, -9.81, 0.0));
+    assert_eq!((setup.support, setup.kernel), (2.0, KernelKind::WendlandC2));
+    assert_eq!(setup.time_step, TimeStep::Adaptive { max: 0.02, cfl: 0.4 });
+    assert_eq!(setup.contact, Contact { between_bodies: true, within_body: true });
+    assert_eq!(scene.output, OutputSettings { fps: 50.0, formats: vec![Format::Vtk], checkpoint_every: 1.0 });
+    let body = &setup.bodies[0];
+    assert_eq!(body.name, "body1");
+    assert_eq!(
+        (body.material.density, body.material.friction, body.material.restitution),
+        (1000.0, 0.3, 0.0)
+    );
+    assert!((body.material.moduli.poisson_ratio() - 0.3).abs() < 1e-12, "rounding of the conversion");
+    assert_eq!((body.method.model, body.method.strain), (Model::Mls2004, Strain::Linear));
+    assert_eq!((body.method.zero_energy, body.method.xsph), (0.1, 0.0));
+    assert_eq!(body.initial_stretch, Vec3::ONE);
+    assert_eq!(scene.look.color_by, ColorBy::Body);
+    assert_eq!(scene.look.size, [640, 360]);
+    assert_eq!(scene.look.body_colors.len(), 1);
+}
+
+#[test]
+fn whole_numbers_are_numbers() {
+    assert_eq!(accept("duration = 2.0", "duration = 2"), accept("duration = 2.0", "duration = 2.0"));
+}
+
+#[test]
+fn every_shape_is_read() {
+    let shape = |text: &str| {
+        let scene = accept("{ type = \"box\", size = [1, 0.2, 0.2] }", text);
+        scene.setup.bodies[0].shape.clone()
+    };
+    assert_eq!(shape("{ type = \"sphere\", radius = 1 }"), Shape::Sphere { radius: 1.0 });
+    assert_eq!(
+        shape("{ type = \"cylinder\", radius = 1, height = 2 }"),
+        Shape::Cylinder { radius: 1.0, height: 2.0 }
+    );
+    assert_eq!(
+        shape("{ type = \"torus\", radius = 1, tube_radius = 0.5 }"),
+        Shape::Torus { radius: 1.0, tube_radius: 0.5 }
+    );
+    assert_eq!(shape("{ type = \"rod\", length = 2 }"), Shape::Rod { length: 2.0 });
+    let sheet = shape(
+        "{ type = \"sheet\", size = [1, 2], outline = \"ellipse\", relief = { height = 1, wavelength = 2 } }",
+    );
+    let Shape::Sheet { size, outline, relief } = sheet else { panic!("a sheet") };
+    assert_eq!((size, outline), ([1.0, 2.0], Outline::Ellipse));
+    assert_eq!(relief.map(|relief| (relief.height, relief.wavelength)), Some((1.0, 2.0)));
+}
+
+#[test]
+fn every_rigid_shape_is_read() {
+    let shape = |text: &str| {
+        let scene = accept("{ type = \"plane\", normal = [0, 1, 0] }", text);
+        scene.setup.rigids[0].shape.clone()
+    };
+    let size = Vec3::new(1.0, 2.0, 3.0);
+    assert_eq!(shape("{ type = \"plane\", normal = [0, 0, 5] }"), RigidShape::Plane { normal: Vec3::Z });
+    assert_eq!(shape("{ type = \"box\", size = [1, 2, 3] }"), RigidShape::Box { size });
+    assert_eq!(
+        shape("{ type = \"box\", size = [1, 2, 3], inside_out = true }"),
+        RigidShape::Container { size }
+    );
+    assert_eq!(shape("{ type = \"sphere\", radius = 1 }"), RigidShape::Sphere { radius: 1.0 });
+    assert_eq!(
+        shape("{ type = \"cylinder\", radius = 1, height = 2 }"),
+        RigidShape::Cylinder { radius: 1.0, height: 2.0 }
+    );
+    assert_eq!(
+        shape("{ type = \"capsule\", radius = 1, height = 2 }"),
+        RigidShape::Capsule { radius: 1.0, height: 2.0 }
+    );
+}
+
+#[test]
+fn rotations_apply_in_order() {
+    let list = "rotation = [{ axis = [0, 0, 2], degrees = 90 }, { axis = [1, 0, 0], degrees = 90 }]";
+    let rotation: Quat =
+        accept("name = \"beam\"", &format!("name = \"beam\"\n{list}")).setup.bodies[0].pose.rotation;
+    // x turns to y about z, then y turns to z about x
+    assert!((rotation * Vec3::X - Vec3::Z).length() < 1e-12, "rounding of two rotations");
+}
+
+#[test]
+fn law_is_another_word_for_strain() {
+    let strain = |text: &str| accept("poisson_ratio = 0.3", text).setup.bodies[0].method.strain;
+    assert_eq!(strain("law = \"st_venant_kirchhoff\""), Strain::Green);
+    assert_eq!(strain("strain = \"green\"\nlaw = \"st_venant_kirchhoff\""), Strain::Green);
+    assert_eq!(strain("law = \"corotated\""), Strain::Linear);
+}
+
+#[test]
+fn copies_stand_on_a_grid_and_are_probed_by_name() {
+    let text = edited(
+        "name = \"beam\"",
+        "name = \"beam\"\narray = { count = [2, 1, 3], step = [2, 0, 3] }\nposition = [1, 0, 0]",
+    );
+    let text = text.replace("body = \"beam\"", "body = \"beam_4\"");
+    let text = text.replace("motion = \"fixed\"", "motion = { angular_velocity = [0, 1, 0] }");
+    let scene = read(&text).expect("six copies");
+    let bodies = &scene.setup.bodies;
+    assert_eq!(
+        bodies.iter().map(|body| body.name.as_str()).collect::<Vec<_>>(),
+        ["beam_1", "beam_2", "beam_3", "beam_4", "beam_5", "beam_6"]
+    );
+    assert_eq!(bodies[3].pose.position, Vec3::new(3.0, 0.0, 3.0));
+    let Motion::Driven { center, .. } = bodies[3].pins[0].motion else { panic!("a driven pin") };
+    assert_eq!(center, bodies[3].pose.position);
+    assert_eq!(scene.setup.probes[0].body, 3);
+    assert_eq!(scene.look.body_colors.len(), 6);
+}
+
+#[test]
+fn regions_motions_and_probes_are_read() {
+    let scene = accept(
+        "at = [0.5, 0, 0]",
+        "region = { type = \"sphere\", center = [0, 0, 0], radius = 1 }\nrecord = [\"stress\"]\nevery = 0.5",
+    );
+    let probe = &scene.setup.probes[0];
+    assert_eq!(probe.target, ProbeTarget::Mean(Region::Sphere { center: Vec3::ZERO, radius: 1.0 }));
+    assert_eq!((probe.record.as_slice(), probe.every), (&[Recorded::Stress][..], 0.5));
+    assert_eq!(scene.setup.bodies[0].loads[0].region, Region::All);
+    let driven = accept("name = \"floor\"", "position = [0, 2, 0]\nmotion = { velocity = [1, 0, 0] }");
+    let expected =
+        Motion::Driven { velocity: Vec3::X, angular_velocity: Vec3::ZERO, center: Vec3::new(0.0, 2.0, 0.0) };
+    assert_eq!((driven.setup.rigids[0].name.as_str(), driven.setup.rigids[0].motion), ("rigid1", expected));
+}
+
+#[test]
+fn colours_are_hexadecimal_or_parts() {
+    let color = |text: &str| {
+        accept("name = \"beam\"", &format!("name = \"beam\"\ncolor = {text}")).look.body_colors[0]
+    };
+    assert_eq!(color("\"#FF0000\""), [1.0, 0.0, 0.0]);
+    assert_eq!(color("[0, 0.5, 1]"), [0.0, 0.5, 1.0]);
+}
+
+#[test]
+fn every_file_of_the_scenes_folder_is_bundled_and_loads() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenes");
+    for entry in std::fs::read_dir(folder).expect("the scenes folder") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            assert!(BUNDLED.iter().any(|bundled| bundled.name == name), "add \"{name}\" to BUNDLED");
+        }
+    }
+    for bundled in BUNDLED {
+        assert!(
+            bundled.text.starts_with("# ") && !bundled.summary.is_empty(),
+            "{} says what one sees",
+            bundled.name
+        );
+        let scene = Scene::load(bundled.name, &[]).unwrap_or_else(|error| panic!("{error}\n{}", error.help));
+        assert_eq!(scene.name, bundled.name);
+        assert!(scene.estimate().particles >= 1.0);
+    }
+    assert!(BUNDLED.iter().any(|bundled| bundled.name == default_scene()));
+}
+
+#[test]
+fn the_starter_scene_runs_as_it_is() {
+    let scene = Scene::from_toml("starter", "starter.toml", starter(), &[]).expect("the starter scene");
+    assert!(scene.estimate().particles < 1e4);
+}
+
+#[test]
+fn every_key_of_the_scene_is_described_in_the_schema() {
+    let schema = schema();
+    let tables = schema["$defs"].as_object().expect("definitions");
+    assert!(schema["properties"]["simulation"].is_object());
+    for (name, table) in tables.iter().chain([(&"scene".to_owned(), &schema)]) {
+        for (key, value) in table["properties"].as_object().into_iter().flatten() {
+            assert!(value["description"].is_string() || key == "type", "{name}.{key} has no description");
+        }
+    }
+    assert_eq!(schema["additionalProperties"], false);
+}
