@@ -19,6 +19,9 @@ use rayon::prelude::*;
 /// Slices a task works on.
 const SLICES_PER_TASK: usize = 32;
 
+/// A particle with as many neighbours is inside a body; sheets, rods and small bodies have none of those.
+const INTERIOR_NEIGHBORS: usize = 26;
+
 /// What is the same for all particles of a body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Constants {
@@ -202,6 +205,13 @@ impl ElasticBody {
     /// Directed rest pairs.
     pub fn pairs(&self) -> usize {
         self.rest.neighbors.pairs
+    }
+
+    /// Particles at the surface: those with clearly fewer neighbours than the fullest neighbourhood.
+    pub fn surface_particles(&self) -> Vec<usize> {
+        let counts = self.rest.neighbors.counts();
+        let fullest = counts.iter().copied().max().unwrap_or(0);
+        (0..counts.len()).filter(|&i| counts[i] * 20 < fullest.max(INTERIOR_NEIGHBORS) * 17).collect()
     }
 
     /// Rotation R_i of a particle, as of the last force evaluation.

@@ -6,9 +6,8 @@
 
 use crate::math::{Real, Vec3, max_with_index, sum};
 use crate::neighbors::Grid;
-use crate::rigid::{Rigid, Surface};
+use crate::rigid::{RigidNow, Surface};
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// Candidates are kept while nothing has moved further than half of this, in spacings.
 const SKIN: Real = 0.5;
@@ -36,7 +35,8 @@ impl SurfaceLaw {
 /// A body as contact sees it.
 #[derive(Clone, Debug)]
 pub struct ContactBody {
-    pub range: Range<usize>,
+    /// Particles at its surface, by their index in the store: the others cannot touch before these do.
+    pub surface: Vec<u32>,
     pub law: SurfaceLaw,
 }
 
@@ -57,17 +57,19 @@ pub struct ParticleContacts {
     support_radius: Real,
     between_bodies: bool,
     within_body: bool,
-    bodies: Vec<ContactBody>,
+    laws: Vec<SurfaceLaw>,
+    /// The surface particles of all bodies, by their index in the store; below, "member" is an index into this.
+    members: Vec<u32>,
     body_of: Vec<u32>,
     grid: Grid,
-    /// Positions at the last search.
+    /// Positions of the members at the last search.
     searched: Vec<Vec3>,
     starts: Vec<u32>,
+    /// Candidate members, by member.
     candidates: Vec<u32>,
-    /// Contacts of each particle in this step, computed by `count`.
+    /// Contacts of each member in this step, computed by `count`.
     counts: Vec<u32>,
     impulses: Vec<Vec3>,
-    pub searches: u64,
 }
 
 impl ParticleContacts {
@@ -78,34 +80,32 @@ impl ParticleContacts {
         within_body: bool,
         bodies: Vec<ContactBody>,
     ) -> Self {
-        let n = bodies.last().map_or(0, |b| b.range.end);
-        let mut body_of = vec![0; n];
-        for (k, body) in bodies.iter().enumerate() {
-            body_of[body.range.clone()].fill(k as u32);
-        }
         let between_bodies = between_bodies && bodies.len() > 1;
-        let active = between_bodies || within_body;
+        let used = if between_bodies || within_body { bodies.as_slice() } else { &[] };
+        let body_numbers =
+            used.iter().enumerate().flat_map(|(k, b)| std::iter::repeat_n(k as u32, b.surface.len()));
+        let members: Vec<u32> = used.iter().flat_map(|b| &b.surface).copied().collect();
         ParticleContacts {
             spacing,
             support_radius,
             between_bodies,
             within_body,
-            bodies,
-            body_of,
+            laws: bodies.iter().map(|b| b.law).collect(),
+            body_of: body_numbers.collect(),
             grid: Grid::default(),
             searched: Vec::new(),
             starts: Vec::new(),
             candidates: Vec::new(),
-            counts: vec![0; if active { n } else { 0 }],
-            impulses: vec![Vec3::ZERO; if active { n } else { 0 }],
-            searches: 0,
+            counts: vec![0; members.len()],
+            impulses: vec![Vec3::ZERO; members.len()],
+            members,
         }
     }
 
     /// Changes the coming step's velocities so that particles do not approach through one another.
     /// Returns the number of contacts.
     pub fn resolve(&mut self, input: &ContactInput, velocities: &mut [Vec3]) -> usize {
-        if !(self.between_bodies || self.within_body) {
+        if self.members.is_empty() {
             return 0;
         }
         self.search_if_moved(input);
@@ -121,17 +121,18 @@ impl ParticleContacts {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        4 * (self.body_of.len() + self.starts.len() + self.candidates.capacity() + self.counts.len())
+        4 * (2 * self.members.len() + self.starts.len() + self.candidates.capacity() + self.counts.len())
             + size_of::<Vec3>() * (self.searched.len() + self.impulses.len())
+            + self.grid.bytes()
     }
 
     fn search_if_moved(&mut self, input: &ContactInput) {
-        let n = input.positions.len();
+        let n = self.members.len();
         if self.searched.len() == n {
             // A common translation changes no distance.
-            let moved = |i: usize| input.positions[i] - self.searched[i];
+            let moved = |m: usize| input.positions[self.members[m] as usize] - self.searched[m];
             let drift = sum(n, Vec3::ZERO, moved) / n as Real;
-            let (farthest, _) = max_with_index(n, |i| (moved(i) - drift).length_squared());
+            let (farthest, _) = max_with_index(n, |m| (moved(m) - drift).length_squared());
             if farthest.sqrt() < 0.5 * SKIN * self.spacing {
                 return;
             }
@@ -140,22 +141,20 @@ impl ParticleContacts {
     }
 
     fn search(&mut self, input: &ContactInput) {
-        let n = input.positions.len();
-        let reach = (1.0 + SKIN) * self.spacing;
-        self.searches += 1;
+        let n = self.members.len();
         self.searched.clear();
-        self.searched.extend_from_slice(input.positions);
-        self.grid.build(input.positions, reach);
+        self.searched.extend(self.members.iter().map(|&i| input.positions[i as usize]));
+        self.grid.build(&self.searched, (1.0 + SKIN) * self.spacing);
 
         let mut starts = std::mem::take(&mut self.starts);
         starts.resize(n + 1, 0);
         starts[0] = 0;
-        starts[1..].par_iter_mut().with_min_len(256).enumerate().for_each(|(i, count)| {
+        starts[1..].par_iter_mut().with_min_len(256).enumerate().for_each(|(m, count)| {
             *count = 0;
-            self.for_each_candidate(input, i, reach, |_| *count += 1);
+            self.for_each_candidate(input, m, |_| *count += 1);
         });
-        for i in 0..n {
-            starts[i + 1] += starts[i];
+        for m in 0..n {
+            starts[m + 1] += starts[m];
         }
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.resize(starts[n] as usize, 0);
@@ -167,12 +166,12 @@ impl ParticleContacts {
             parts.push((first..last, part));
             left = rest;
         }
-        parts.into_par_iter().for_each(|(range, part)| {
+        parts.into_par_iter().filter(|(_, part)| !part.is_empty()).for_each(|(range, part)| {
             let mut at = 0;
-            for i in range {
+            for m in range {
                 let first = at;
-                self.for_each_candidate(input, i, reach, |j| {
-                    part[at] = j;
+                self.for_each_candidate(input, m, |other| {
+                    part[at] = other;
                     at += 1;
                 });
                 part[first..at].sort_unstable(); // sums do not depend on when the search was
@@ -182,36 +181,36 @@ impl ParticleContacts {
         self.candidates = candidates;
     }
 
-    fn for_each_candidate(&self, input: &ContactInput, i: usize, reach: Real, mut found: impl FnMut(u32)) {
-        self.grid.for_each_within(input.positions[i], reach, |j, _| {
-            let j = j as usize;
-            if j == i {
-                return;
-            }
-            let wanted = if self.body_of[i] == self.body_of[j] {
-                let rest = input.rest_positions[i].distance_squared(input.rest_positions[j]);
-                self.within_body && rest >= self.support_radius * self.support_radius * (1.0 - 1e-6)
+    /// Members near member m that it may collide with.
+    fn for_each_candidate(&self, input: &ContactInput, m: usize, mut found: impl FnMut(u32)) {
+        let rest = |m: usize| input.rest_positions[self.members[m] as usize];
+        let near = self.support_radius * (1.0 - 1e-6);
+        self.grid.for_each_within(self.searched[m], (1.0 + SKIN) * self.spacing, |other, _| {
+            let o = other as usize;
+            let wanted = if self.body_of[m] == self.body_of[o] {
+                self.within_body && rest(m).distance_squared(rest(o)) >= near * near
             } else {
                 self.between_bodies
             };
             if wanted {
-                found(j as u32);
+                found(other);
             }
         });
     }
 
-    fn candidates_of(&self, i: usize) -> &[u32] {
-        &self.candidates[self.starts[i] as usize..self.starts[i + 1] as usize]
+    fn candidates_of(&self, m: usize) -> &[u32] {
+        &self.candidates[self.starts[m] as usize..self.starts[m + 1] as usize]
     }
 
-    /// Normal n_ij and missing normal velocity of a pair, if the step would bring it too near.
+    /// Normal and missing normal velocity of a pair of members, if the step would bring it too near.
     fn approach(
         &self,
         input: &ContactInput,
         velocities: &[Vec3],
-        i: usize,
-        j: usize,
+        m: usize,
+        o: usize,
     ) -> Option<(Vec3, Real)> {
+        let (i, j) = (self.members[m] as usize, self.members[o] as usize);
         let x_ij = input.positions[i] - input.positions[j];
         let distance = x_ij.length();
         let gap = distance - self.spacing;
@@ -223,23 +222,23 @@ impl ParticleContacts {
             false => Vec3::Y * if i < j { 1.0 } else { -1.0 }, // on top of each other: any direction, but opposite
         };
         let v_n = (velocities[i] - velocities[j]).dot(n);
-        let law = self.law(i, j);
-        missing_velocity(gap, v_n, law.restitution, self.spacing, input.dt).map(|missing| (n, missing))
+        let restitution = self.law(m, o).restitution;
+        missing_velocity(gap, v_n, restitution, self.spacing, input.dt).map(|missing| (n, missing))
     }
 
-    fn law(&self, i: usize, j: usize) -> SurfaceLaw {
-        self.bodies[self.body_of[i] as usize].law.mean(self.bodies[self.body_of[j] as usize].law)
+    fn law(&self, m: usize, o: usize) -> SurfaceLaw {
+        self.laws[self.body_of[m] as usize].mean(self.laws[self.body_of[o] as usize])
     }
 
     fn count(&mut self, input: &ContactInput, velocities: &[Vec3]) -> usize {
         let mut counts = std::mem::take(&mut self.counts);
         let total = counts
             .par_iter_mut()
-            .with_min_len(512)
+            .with_min_len(1024)
             .enumerate()
-            .map(|(i, count)| {
-                let touching = |&&j: &&u32| self.approach(input, velocities, i, j as usize).is_some();
-                *count = self.candidates_of(i).iter().filter(touching).count() as u32;
+            .map(|(m, count)| {
+                let touching = |&&o: &&u32| self.approach(input, velocities, m, o as usize).is_some();
+                *count = self.candidates_of(m).iter().filter(touching).count() as u32;
                 *count as usize
             })
             .sum();
@@ -250,31 +249,32 @@ impl ParticleContacts {
     /// Velocity changes of all pairs at once; a pair takes its share of the particle that has more contacts.
     fn apply(&mut self, input: &ContactInput, velocities: &mut [Vec3]) {
         let mut impulses = std::mem::take(&mut self.impulses);
-        impulses.par_iter_mut().with_min_len(512).enumerate().for_each(|(i, impulse)| {
+        impulses.par_iter_mut().with_min_len(1024).enumerate().for_each(|(m, impulse)| {
             *impulse = Vec3::ZERO;
-            if self.counts[i] > 0 {
-                for &j in self.candidates_of(i) {
-                    *impulse += self.pair_impulse(input, velocities, i, j as usize);
+            if self.counts[m] > 0 {
+                for &o in self.candidates_of(m) {
+                    *impulse += self.pair_impulse(input, velocities, m, o as usize);
                 }
             }
         });
-        velocities.par_iter_mut().zip(&impulses).with_min_len(2048).enumerate().for_each(|(i, (v, p))| {
-            *v += *p * (input.inverse_mass)(i);
-        });
+        for (&i, impulse) in self.members.iter().zip(&impulses) {
+            velocities[i as usize] += *impulse * (input.inverse_mass)(i as usize);
+        }
         self.impulses = impulses;
     }
 
-    /// Impulse on i from j [N s].
-    fn pair_impulse(&self, input: &ContactInput, velocities: &[Vec3], i: usize, j: usize) -> Vec3 {
-        let Some((n, missing)) = self.approach(input, velocities, i, j) else { return Vec3::ZERO };
+    /// Impulse on member m from member o [N s].
+    fn pair_impulse(&self, input: &ContactInput, velocities: &[Vec3], m: usize, o: usize) -> Vec3 {
+        let Some((n, missing)) = self.approach(input, velocities, m, o) else { return Vec3::ZERO };
+        let (i, j) = (self.members[m] as usize, self.members[o] as usize);
         let inverse = (input.inverse_mass)(i) + (input.inverse_mass)(j);
         if inverse == 0.0 {
             return Vec3::ZERO;
         }
-        let share = 1.0 / (inverse * self.counts[i].max(self.counts[j]).max(1) as Real);
+        let share = 1.0 / (inverse * self.counts[m].max(self.counts[o]).max(1) as Real);
         let v_ij = velocities[i] - velocities[j];
         let slide = v_ij - n * v_ij.dot(n);
-        (n * missing + friction(slide, missing, self.law(i, j).friction)) * share
+        (n * missing + friction(slide, missing, self.law(m, o).friction)) * share
     }
 }
 
@@ -296,32 +296,31 @@ fn friction(slide: Vec3, normal_change: Real, mu: Real) -> Vec3 {
     if speed <= 0.0 { Vec3::ZERO } else { -slide * (mu * normal_change / speed).min(1.0) }
 }
 
-/// Velocity of a particle after the step's contacts with the rigid bodies at time t.
-pub fn meet_rigids(
-    rigids: &[(Rigid, SurfaceLaw)],
-    law: SurfaceLaw,
-    spacing: Real,
-    time: Real,
-    dt: Real,
-    x: Vec3,
-    mut v: Vec3,
-) -> Vec3 {
-    for (rigid, rigid_law) in rigids {
-        let pose = rigid.pose_at(time);
-        let Surface { distance, normal } = rigid.shape.surface(pose.to_body(x));
-        let gap = distance - 0.5 * spacing;
-        if gap > spacing {
-            continue;
+/// What a step's contacts with rigid bodies have in common.
+pub struct RigidContacts<'a> {
+    pub rigids: &'a [RigidNow],
+    pub spacing: Real,
+    pub dt: Real,
+}
+
+impl RigidContacts<'_> {
+    /// Velocity of a particle after its contacts with the rigid bodies.
+    pub fn meet(&self, law: SurfaceLaw, x: Vec3, mut v: Vec3) -> Vec3 {
+        for rigid in self.rigids {
+            let Surface { distance, normal: n } = rigid.surface(x);
+            let gap = distance - 0.5 * self.spacing;
+            if gap > self.spacing {
+                continue;
+            }
+            let relative = v - rigid.velocity_at(x);
+            let v_n = relative.dot(n);
+            let law = law.mean(SurfaceLaw { friction: rigid.friction, restitution: rigid.restitution });
+            if let Some(missing) = missing_velocity(gap, v_n, law.restitution, self.spacing, self.dt) {
+                v += n * missing + friction(relative - n * v_n, missing, law.friction);
+            }
         }
-        let n = pose.rotation * normal;
-        let relative = v - rigid.motion.velocity_at(x, time);
-        let v_n = relative.dot(n);
-        let law = law.mean(*rigid_law);
-        if let Some(missing) = missing_velocity(gap, v_n, law.restitution, spacing, dt) {
-            v += n * missing + friction(relative - n * v_n, missing, law.friction);
-        }
+        v
     }
-    v
 }
 
 #[cfg(test)]
@@ -330,7 +329,8 @@ mod tests {
 
     fn contacts(n: usize) -> ParticleContacts {
         let law = SurfaceLaw { friction: 0.4, restitution: 0.0 };
-        let body = |range| ContactBody { range, law };
+        let body = |range: std::ops::Range<u32>| ContactBody { surface: range.collect(), law };
+        let n = n as u32;
         ParticleContacts::new(0.1, 0.2, true, true, vec![body(0..n / 2), body(n / 2..n)])
     }
 
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn a_particle_lands_on_a_plane_exactly_and_friction_stays_in_its_cone() {
         let law = SurfaceLaw { friction: 0.5, restitution: 0.0 };
-        let rigid = Rigid {
+        let rigid = crate::rigid::Rigid {
             name: "ground".into(),
             shape: crate::rigid::RigidShape::Plane { normal: Vec3::Y },
             pose: crate::geometry::Pose::IDENTITY,
@@ -391,13 +391,14 @@ mod tests {
             friction: 0.5,
             restitution: 0.0,
         };
-        let rigids = [(rigid, law)];
+        let rigids = [rigid.at(0.0)];
         let dt = 0.01;
+        let contacts = RigidContacts { rigids: &rigids, spacing: 0.1, dt };
         let x = Vec3::new(0.0, 0.06, 0.0); // gap of 0.01 at spacing 0.1
-        let v = meet_rigids(&rigids, law, 0.1, 0.0, dt, x, Vec3::new(3.0, -2.0, 0.0));
+        let v = contacts.meet(law, x, Vec3::new(3.0, -2.0, 0.0));
         assert!((x.y + dt * v.y - 0.05).abs() < 1e-12);
         assert!((v.x - (3.0 - 0.5 * 1.0)).abs() < 1e-12); // normal change 1 m/s
-        let stuck = meet_rigids(&rigids, law, 0.1, 0.0, dt, x, Vec3::new(0.2, -2.0, 0.0));
+        let stuck = contacts.meet(law, x, Vec3::new(0.2, -2.0, 0.0));
         assert_eq!(stuck.x, 0.0);
     }
 }

@@ -81,6 +81,11 @@ impl Grid {
         (linear as u64 & (table as u64 - 1)) as u32
     }
 
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.entries.capacity() * size_of::<Entry>() + 4 * (self.starts.capacity() + self.slots.capacity())
+    }
+
     /// Calls `found(j, x_j)` for every point within `radius` (at most the cell size) of x, in a fixed order.
     pub fn for_each_within(&self, x: Vec3, radius: Real, mut found: impl FnMut(u32, Vec3)) {
         debug_assert!(radius <= self.cell * (1.0 + 1e-12));

@@ -94,6 +94,15 @@ impl RestNeighbors {
         (0..rest.len()).into_par_iter().with_min_len(256).map(moment).collect()
     }
 
+    /// Number of neighbours of each particle.
+    pub fn counts(&self) -> Vec<usize> {
+        let count = |i: usize| {
+            let (slice, lane) = (self.slice(i / LANES), i % LANES);
+            slice.iter().filter(|row| row.j[lane] as usize != i).count()
+        };
+        (0..self.particles).into_par_iter().with_min_len(1024).map(count).collect()
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.rows.len() * size_of::<PairRow>() + self.slices.len() * 4

@@ -2,7 +2,7 @@
 
 mod surface;
 
-pub use surface::Surface;
+pub use surface::{RigidNow, Surface};
 
 use crate::geometry::Pose;
 use crate::math::{Real, Vec3};

@@ -2,7 +2,7 @@
 
 use super::{Motion, Rigid, RigidShape};
 use crate::geometry::Pose;
-use crate::math::{Quat, Real, Vec3};
+use crate::math::{Mat3, Quat, Real, Vec3};
 
 /// The surface of a rigid body as seen from a point.
 #[derive(Clone, Copy, Debug)]
@@ -81,16 +81,6 @@ impl Motion {
             }
         }
     }
-
-    /// Velocity of the carried point that is now at x.
-    pub fn velocity_at(&self, x: Vec3, time: Real) -> Vec3 {
-        match *self {
-            Motion::Fixed => Vec3::ZERO,
-            Motion::Driven { velocity, angular_velocity, center } => {
-                velocity + angular_velocity.cross(x - (center + velocity * time))
-            }
-        }
-    }
 }
 
 impl Rigid {
@@ -103,6 +93,56 @@ impl Rigid {
             }
         };
         Pose { position: self.motion.carry(self.pose.position, time), rotation }
+    }
+}
+
+/// A rigid body at one moment: what a step needs of it, prepared once.
+#[derive(Clone, Debug)]
+pub struct RigidNow {
+    shape: RigidShape,
+    position: Vec3,
+    to_world: Mat3,
+    velocity: Vec3,
+    angular_velocity: Vec3,
+    /// Point the body turns about.
+    center: Vec3,
+    pub friction: Real,
+    pub restitution: Real,
+}
+
+impl Rigid {
+    /// The body at a time.
+    pub fn at(&self, time: Real) -> RigidNow {
+        let pose = self.pose_at(time);
+        let (velocity, angular_velocity, center) = match self.motion {
+            Motion::Fixed => (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO),
+            Motion::Driven { velocity, angular_velocity, center } => {
+                (velocity, angular_velocity, center + velocity * time)
+            }
+        };
+        RigidNow {
+            shape: self.shape.clone(),
+            position: pose.position,
+            to_world: Mat3::from_quat(pose.rotation),
+            velocity,
+            angular_velocity,
+            center,
+            friction: self.friction,
+            restitution: self.restitution,
+        }
+    }
+}
+
+impl RigidNow {
+    /// Signed distance and outward normal at a point of the world.
+    pub fn surface(&self, x: Vec3) -> Surface {
+        let seen = self.shape.surface(self.to_world.transpose() * (x - self.position));
+        Surface { normal: self.to_world * seen.normal, ..seen }
+    }
+
+    /// Velocity of the body at a point of the world.
+    pub fn velocity_at(&self, x: Vec3) -> Vec3 {
+        self.velocity + self.angular_velocity.cross(x - self.center)
     }
 }
 
@@ -145,6 +185,14 @@ mod tests {
         };
         let (x0, t, eps) = (Vec3::new(1.0, -1.0, 2.0), 0.7, 1e-6);
         let slope = (motion.carry(x0, t + eps) - motion.carry(x0, t - eps)) / (2.0 * eps);
-        assert!((slope - motion.velocity_at(motion.carry(x0, t), t)).length() < 1e-8);
+        let rigid = Rigid {
+            name: "paddle".into(),
+            shape: RigidShape::Sphere { radius: 1.0 },
+            pose: Pose::IDENTITY,
+            motion,
+            friction: 0.0,
+            restitution: 0.0,
+        };
+        assert!((slope - rigid.at(t).velocity_at(motion.carry(x0, t))).length() < 1e-8);
     }
 }

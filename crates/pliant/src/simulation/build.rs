@@ -36,7 +36,7 @@ impl Simulation {
             }
         }
         let contact_bodies =
-            bodies.iter().map(|b| ContactBody { range: b.range.clone(), law: b.surface_law() }).collect();
+            bodies.iter().map(|b| ContactBody { surface: b.surface(), law: b.surface_law() }).collect();
         let contacts = ParticleContacts::new(
             setup.spacing,
             kernel.h,
@@ -44,15 +44,11 @@ impl Simulation {
             setup.contact.within_body,
             contact_bodies,
         );
-        let rigids = setup
-            .rigids
-            .iter()
-            .map(|r| (r.clone(), SurfaceLaw { friction: r.friction, restitution: r.restitution }));
         Ok(Simulation {
             time: 0.0,
             steps: 0,
             next_velocities: vec![Vec3::ZERO; particles.len()],
-            rigids: rigids.collect(),
+            rigids: Vec::new(),
             particles,
             bodies,
             contacts,
@@ -147,6 +143,11 @@ impl BodySetup {
 }
 
 impl Body {
+    /// Surface particles by their index in the store.
+    fn surface(&self) -> Vec<u32> {
+        self.elastic.surface_particles().into_iter().map(|i| (self.range.start + i) as u32).collect()
+    }
+
     pub(super) fn surface_law(&self) -> SurfaceLaw {
         SurfaceLaw { friction: self.material.friction, restitution: self.material.restitution }
     }

@@ -17,11 +17,11 @@ pub use step::{StageTimes, StepReport};
 pub use time_step::{Criterion, TimeStepLimit};
 
 use crate::elasticity::{ElasticBody, Method, StableStep};
-use crate::forces::contact::{ParticleContacts, SurfaceLaw};
+use crate::forces::contact::ParticleContacts;
 use crate::material::Material;
 use crate::math::{Real, Vec3};
 use crate::particles::Particles;
-use crate::rigid::Rigid;
+use crate::rigid::RigidNow;
 use std::ops::Range;
 
 /// Matter in motion: particles, bodies and obstacles at a time.
@@ -32,7 +32,8 @@ pub struct Simulation {
     steps: u64,
     particles: Particles,
     bodies: Vec<Body>,
-    rigids: Vec<(Rigid, SurfaceLaw)>,
+    /// The rigid bodies at the time of the step.
+    rigids: Vec<RigidNow>,
     contacts: ParticleContacts,
     /// Velocities of the coming step, computed before anything is committed.
     next_velocities: Vec<Vec3>,

@@ -1,7 +1,7 @@
 //! One step, as a table of contents.
 
 use super::{Simulation, Stage, StepError, TimeStepLimit, Trouble};
-use crate::forces::contact::{ContactInput, meet_rigids};
+use crate::forces::contact::{ContactInput, RigidContacts};
 use crate::math::{Real, max_with_index};
 use crate::particles::{FREE, Particles};
 use rayon::prelude::*;
@@ -150,13 +150,16 @@ impl Simulation {
         let inverse_mass = |i: usize| if held(i) { 0.0 } else { 1.0 / masses[i] };
         let input = ContactInput { positions, rest_positions, inverse_mass: &inverse_mass, dt };
         let contacts = self.contacts.resolve(&input, &mut self.next_velocities);
+        self.rigids.clear();
+        self.rigids.extend(setup.rigids.iter().map(|rigid| rigid.at(time)));
         if !self.rigids.is_empty() {
+            let rigid_contacts = RigidContacts { rigids: &self.rigids, spacing: setup.spacing, dt };
             for body in bodies {
                 let law = body.surface_law();
                 let x = &positions[body.range.clone()];
                 let next = &mut self.next_velocities[body.range.clone()];
-                next.par_iter_mut().zip(x).with_min_len(TASK / 4).for_each(|(v, x)| {
-                    *v = meet_rigids(&self.rigids, law, setup.spacing, time, dt, *x, *v);
+                next.par_iter_mut().zip(x).with_min_len(TASK).for_each(|(v, x)| {
+                    *v = rigid_contacts.meet(law, *x, *v);
                 });
             }
         }
