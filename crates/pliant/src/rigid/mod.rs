@@ -57,5 +57,7 @@ pub enum Motion {
         velocity: Vec3,
         angular_velocity: Vec3,
         center: Vec3,
+        /// Time after which it stands still where it is [s].
+        stop: Option<Real>,
     },
 }

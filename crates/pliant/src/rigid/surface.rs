@@ -75,7 +75,8 @@ impl Motion {
     pub fn carry(&self, x0: Vec3, time: Real) -> Vec3 {
         match *self {
             Motion::Fixed => x0,
-            Motion::Driven { velocity, angular_velocity, center } => {
+            Motion::Driven { velocity, angular_velocity, center, stop } => {
+                let time = stop.map_or(time, |stop| time.min(stop));
                 let turn = Quat::from_scaled_axis(angular_velocity * time);
                 center + velocity * time + turn * (x0 - center)
             }
@@ -88,7 +89,8 @@ impl Rigid {
     pub fn pose_at(&self, time: Real) -> Pose {
         let rotation = match self.motion {
             Motion::Fixed => self.pose.rotation,
-            Motion::Driven { angular_velocity, .. } => {
+            Motion::Driven { angular_velocity, stop, .. } => {
+                let time = stop.map_or(time, |stop| time.min(stop));
                 Quat::from_scaled_axis(angular_velocity * time) * self.pose.rotation
             }
         };
@@ -116,7 +118,8 @@ impl Rigid {
         let pose = self.pose_at(time);
         let (velocity, angular_velocity, center) = match self.motion {
             Motion::Fixed => (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO),
-            Motion::Driven { velocity, angular_velocity, center } => {
+            Motion::Driven { stop: Some(stop), .. } if time >= stop => (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO),
+            Motion::Driven { velocity, angular_velocity, center, .. } => {
                 (velocity, angular_velocity, center + velocity * time)
             }
         };
@@ -182,6 +185,7 @@ mod tests {
             velocity: Vec3::new(1.0, 2.0, 0.0),
             angular_velocity: Vec3::new(0.3, 0.0, 2.0),
             center: Vec3::new(0.5, 0.0, 0.1),
+            stop: Some(1.0),
         };
         let (x0, t, eps) = (Vec3::new(1.0, -1.0, 2.0), 0.7, 1e-6);
         let slope = (motion.carry(x0, t + eps) - motion.carry(x0, t - eps)) / (2.0 * eps);
@@ -194,5 +198,7 @@ mod tests {
             restitution: 0.0,
         };
         assert!((slope - rigid.at(t).velocity_at(motion.carry(x0, t))).length() < 1e-8);
+        assert_eq!(motion.carry(x0, 1.0), motion.carry(x0, 2.0));
+        assert_eq!(rigid.at(1.5).velocity_at(x0), Vec3::ZERO);
     }
 }

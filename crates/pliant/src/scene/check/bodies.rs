@@ -12,7 +12,7 @@ use super::super::suggest::{did_you_mean, quoted};
 use super::look;
 use super::materials::Stuff;
 use super::numbers::{FARTHEST, FASTEST, show};
-use super::placement::{driven, motion, pose, region};
+use super::placement::{driven, pose, region};
 use crate::geometry::{Outline, Relief, Sampling, Shape};
 use crate::math::{Real, Vec3};
 use crate::rigid::Motion;
@@ -146,11 +146,11 @@ fn pins(at: At<'_>, written: &[PinFile], position: Vec3) -> Result<(Vec<Pin>, Ve
         let motion = match &pin.motion {
             None | Some(PinMotionFile::Fixed(_)) => Motion::Fixed,
             Some(PinMotionFile::Driven(written)) => {
-                let driven = driven(at.key("motion"), written)?;
-                if driven.2.is_none() {
+                let (motion, about_itself) = driven(at.key("motion"), written, position)?;
+                if about_itself {
                     centered.push(index);
                 }
-                motion(driven, position)
+                motion
             }
         };
         let region = region(at.key("region"), &pin.region)?;

@@ -56,8 +56,8 @@ pub(super) fn region(at: At<'_>, written: &RegionFile) -> Result<Region, SceneEr
     }
 }
 
-/// A driven motion; the centre is `None` where the thing's own position is meant.
-pub(super) fn driven(at: At<'_>, written: &DrivenFile) -> Result<(Vec3, Vec3, Option<Vec3>), SceneError> {
+/// A driven motion of a thing at `position`, and whether it turns about that position.
+pub(super) fn driven(at: At<'_>, written: &DrivenFile, position: Vec3) -> Result<(Motion, bool), SceneError> {
     if written.velocity.is_none() && written.angular_velocity.is_none() {
         return Err(at.error(
             "this motion has neither velocity nor angular_velocity",
@@ -77,13 +77,7 @@ pub(super) fn driven(at: At<'_>, written: &DrivenFile) -> Result<(Vec3, Vec3, Op
         Some(center) => Some(at.key("center").vector(center, FARTHEST, "m")?),
         None => None,
     };
-    Ok((velocity, angular_velocity, center))
-}
-
-/// Motion of a thing at `position`.
-pub(super) fn motion(
-    (velocity, angular_velocity, center): (Vec3, Vec3, Option<Vec3>),
-    position: Vec3,
-) -> Motion {
-    Motion::Driven { velocity, angular_velocity, center: center.unwrap_or(position) }
+    let stop = at.key("stop").until(written.stop)?;
+    let motion = Motion::Driven { velocity, angular_velocity, center: center.unwrap_or(position), stop };
+    Ok((motion, center.is_none()))
 }

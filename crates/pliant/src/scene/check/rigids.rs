@@ -7,7 +7,7 @@ use super::super::file::{RigidFile, RigidMotionFile, RigidShapeFile};
 use super::super::overrides::default_name;
 use super::super::read::At;
 use super::super::suggest::quoted;
-use super::placement::{driven, motion, pose};
+use super::placement::{driven, pose};
 use crate::rigid::{Motion, Rigid, RigidShape};
 
 /// `at` is the list.
@@ -33,7 +33,7 @@ fn rigid(at: At<'_>, index: usize, written: &RigidFile) -> Result<Rigid, SceneEr
     let pose = pose(at, written.position, written.rotation.as_ref())?;
     let motion = match &written.motion {
         None | Some(RigidMotionFile::Static(_)) => Motion::Fixed,
-        Some(RigidMotionFile::Driven(written)) => motion(driven(at.key("motion"), written)?, pose.position),
+        Some(RigidMotionFile::Driven(written)) => driven(at.key("motion"), written, pose.position)?.0,
     };
     Ok(Rigid {
         name,

@@ -14,6 +14,8 @@ table! {
         angular_velocity: Option<Vector>,
         /// Point the rotation is about, in world coordinates at t = 0 [m]; default the position.
         center: Option<Vector>,
+        /// Time after which it stands still where it is [s]; default never.
+        stop: Option<f64>,
     }
 }
 

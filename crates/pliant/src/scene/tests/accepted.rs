@@ -141,8 +141,8 @@ fn regions_motions_and_probes_are_read() {
     assert_eq!((probe.record.as_slice(), probe.every), (&[Recorded::Stress][..], 0.5));
     assert_eq!(scene.setup.bodies[0].loads[0].region, Region::All);
     let driven = accept("name = \"floor\"", "position = [0, 2, 0]\nmotion = { velocity = [1, 0, 0] }");
-    let expected =
-        Motion::Driven { velocity: Vec3::X, angular_velocity: Vec3::ZERO, center: Vec3::new(0.0, 2.0, 0.0) };
+    let (velocity, angular_velocity, center) = (Vec3::X, Vec3::ZERO, Vec3::new(0.0, 2.0, 0.0));
+    let expected = Motion::Driven { velocity, angular_velocity, center, stop: None };
     assert_eq!((driven.setup.rigids[0].name.as_str(), driven.setup.rigids[0].motion), ("rigid1", expected));
 }
 
