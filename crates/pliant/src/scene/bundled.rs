@@ -17,7 +17,8 @@ macro_rules! bundled {
 }
 
 pub const BUNDLED: &[Bundled] = bundled![
-    "falling_cuboid", // the default
+    "falling_cuboid",
+    "tumble", // the default
 ];
 
 /// The scene that runs where none is named.

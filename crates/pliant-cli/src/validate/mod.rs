@@ -1,0 +1,165 @@
+//! `pliant validate`: every method against closed forms and converged references.
+//!
+//! A case is a folder under `validation/` (scene, reference values with their sources) and a check here.
+
+mod bars;
+mod beams;
+mod blocks;
+mod contact;
+mod free;
+mod patch;
+mod plots;
+mod record;
+mod torsion;
+
+use clap::Args;
+use record::{Recorder, Row};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Args)]
+pub struct Arguments {
+    /// Cases to run, by id or a part of the name [default: all]
+    cases: Vec<String>,
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+    /// Finer resolutions, more moduli, steps and orientations: minutes instead of seconds
+    #[arg(long)]
+    full: bool,
+    /// Draw plots (SVG) into this folder
+    #[arg(long, value_name = "DIR")]
+    plots: Option<PathBuf>,
+    /// Threads [default: one per core]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+/// A validation case: its folder's reference and scene, and the check.
+struct Case {
+    name: &'static str,
+    reference: &'static str,
+    scene: &'static str,
+    check: fn(&mut Recorder),
+}
+
+macro_rules! case {
+    ($name:literal, $check:path) => {
+        case!($name, $check, include_str!(concat!("../../../../validation/", $name, "/scene.toml")))
+    };
+    ($name:literal, $check:path, $scene:expr) => {
+        Case {
+            name: $name,
+            reference: include_str!(concat!("../../../../validation/", $name, "/reference.json")),
+            scene: $scene,
+            check: $check,
+        }
+    };
+}
+
+/// Cases that look at single force evaluations have no scene.
+const NO_SCENE: &str = "";
+const CANTILEVER: &str = include_str!("../../../../validation/C03a_cantilever/scene.toml");
+
+const CASES: &[Case] = &[
+    case!("C00a_projectile", free::projectile),
+    case!("C01a_bar_vibration", bars::vibration),
+    case!("C01b_bar_vibration_small", bars::vibration),
+    case!("C02a_tension", bars::tension),
+    case!("C02b_hanging_bar", bars::hanging),
+    case!("C02c_confined_compression", blocks::confined),
+    case!("C02d_bonded_block", blocks::bonded),
+    case!("C03a_cantilever", beams::cantilever),
+    case!("C04a_torsion", torsion::slow_twist),
+    case!("C04b_torsion_vibration", torsion::vibration),
+    case!("C05a_patch", patch::homogeneous, NO_SCENE),
+    case!("C05b_rigid_rotation", patch::rotation, NO_SCENE),
+    case!("C05c_spinning_cube", free::spinning_cube),
+    case!("C05d_rotating_bar", free::rotating_bar),
+    case!("C09a_sliding_box", contact::sliding),
+    case!("C09d_bar_impact", contact::bar_impact),
+    case!("C09e_ball_impact", contact::ball_impact),
+    case!("C10b_stvk_limit", blocks::compressive_limit, NO_SCENE),
+    case!("C15a_checkerboard", patch::checkerboard, NO_SCENE),
+    case!("C15b_convergence", beams::convergence, CANTILEVER),
+    case!("C16a_bar_mode", bars::mode),
+    case!("B09_falling_cuboid", contact::falling_cuboid, include_str!("../../../../scenes/tumble.toml")),
+];
+
+pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    crate::run::set_threads(arguments.threads);
+    let wanted = |case: &&Case| {
+        arguments.cases.is_empty() || arguments.cases.iter().any(|c| case.name.to_lowercase().contains(&c.to_lowercase()))
+    };
+    let chosen: Vec<&Case> = CASES.iter().filter(wanted).collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = CASES.iter().map(|c| c.name).collect();
+        return Err(crate::complain::BadInput(format!("no such case; there are {}", names.join(", "))).into());
+    }
+    let (mut judged, mut failed) = (0, 0);
+    for case in chosen {
+        let mut recorder = Recorder::new(case, arguments.full)?;
+        if !arguments.json {
+            println!("{}  {}", case.name, recorder.title());
+        }
+        (case.check)(&mut recorder);
+        for row in &recorder.rows {
+            judged += row.passed.is_some() as usize;
+            failed += (row.passed == Some(false)) as usize;
+            print_row(row, arguments.json)?;
+        }
+        if let Some(dir) = &arguments.plots {
+            plots::draw(dir, case.name, &recorder.plots)?;
+        }
+    }
+    if !arguments.json {
+        println!("{} checks, {} passed, {failed} failed", judged, judged - failed);
+    }
+    Ok(ExitCode::from((failed > 0) as u8))
+}
+
+fn print_row(row: &Row, json: bool) -> anyhow::Result<()> {
+    if json {
+        println!("{}", serde_json::to_string(row)?);
+        return Ok(());
+    }
+    let mark = match row.passed {
+        Some(true) => "ok  ",
+        Some(false) => "FAIL",
+        None => "    ",
+    };
+    let reference = row.reference.map_or("-".to_string(), |r| format!("{r:.6}"));
+    let error = row.relative_error.map_or(String::new(), |e| format!("{:+.2} %", 100.0 * e));
+    println!("  {mark} {:<62} {:>14.7}  {reference:>12} {error:>10}   {}", row.quantity, row.measured, row.variant);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_folder_has_a_readme_and_a_check() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../validation");
+        let folders = std::fs::read_dir(root).expect("the validation folder").flatten();
+        for folder in folders.filter(|f| f.path().is_dir()) {
+            let name = folder.file_name().to_string_lossy().into_owned();
+            assert!(folder.path().join("README.md").exists(), "{name} has no README.md");
+            assert!(CASES.iter().any(|case| case.name == name), "{name} has no check");
+        }
+    }
+
+    /// The quick cases that tell most: they take seconds. `pliant validate --full` runs everything.
+    #[test]
+    fn quick_cases_hold() {
+        let quick = ["C00a", "C01a", "C02a", "C03a", "C05a", "C05b", "C05c", "C09d", "C10b", "C15a"];
+        for case in CASES.iter().filter(|c| quick.iter().any(|q| c.name.starts_with(q))) {
+            let mut recorder = Recorder::new(case, false).expect("a readable reference");
+            (case.check)(&mut recorder);
+            assert!(recorder.rows.iter().any(|row| row.passed.is_some()), "{} judges nothing", case.name);
+            for row in &recorder.rows {
+                assert_ne!(row.passed, Some(false), "{}: {row:?}", case.name);
+            }
+        }
+    }
+}
