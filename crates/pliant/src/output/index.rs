@@ -1,8 +1,9 @@
 //! The frames of a run in order: `frames/index.json` for us, `frames/NAME.pvd` for ParaView.
 
-use super::atomic::{read_whole, write_atomically};
+use super::atomic::{files_in, read_whole, write_atomically};
 use super::{OutputError, xml};
 use serde::{Deserialize, Serialize};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 const VERSION: u32 = 1;
@@ -86,6 +87,23 @@ pub(super) fn write_pvd(
     let path = frames_folder(dir).join(format!("{name}.pvd"));
     write_atomically(&path, text.as_bytes())?;
     Ok(Some(path))
+}
+
+/// Removes the files of frames from this one on, and the time series, which names them.
+pub(super) fn remove_frames(dir: &Path, first_frame: u32) -> Result<(), OutputError> {
+    for path in files_in(&frames_folder(dir))? {
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let number = stem.rsplit_once('_').and_then(|(_, digits)| digits.parse::<u32>().ok());
+        let is_removed = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("vtu" | "ply") => number.is_some_and(|frame| frame >= first_frame),
+            Some("pvd") => true,
+            _ => false,
+        };
+        if is_removed {
+            fs::remove_file(&path).map_err(OutputError::io(&path, "remove"))?;
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn frames_folder(dir: &Path) -> PathBuf {

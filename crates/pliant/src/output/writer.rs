@@ -31,9 +31,11 @@ enum Work {
 }
 
 impl FrameWriter {
-    /// Starts the frames of a new run: `dir/frames/NAME_0000.EXT` and on. An index that is there is emptied.
+    /// Starts the frames of a new run: `dir/frames/NAME_0000.EXT` and on. Those of an earlier run are removed.
     pub fn new(dir: &Path, formats: &[Format], name: &str) -> Result<FrameWriter, OutputError> {
-        FrameWriter::start(dir, formats, name, Vec::new())
+        let writer = FrameWriter::start(dir, formats, name, Vec::new())?;
+        index::remove_frames(dir, 0)?;
+        Ok(writer)
     }
 
     /// Goes on with the frames of a run: those from `first_frame` on are written anew.
@@ -45,7 +47,9 @@ impl FrameWriter {
     ) -> Result<FrameWriter, OutputError> {
         let mut entries = if index::index_path(dir).exists() { index::read_index(dir)? } else { Vec::new() };
         entries.retain(|entry| entry.frame < first_frame);
-        FrameWriter::start(dir, formats, name, entries)
+        let writer = FrameWriter::start(dir, formats, name, entries)?;
+        index::remove_frames(dir, first_frame)?;
+        Ok(writer)
     }
 
     fn start(

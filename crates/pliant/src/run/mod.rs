@@ -12,7 +12,7 @@ use crate::math::Real;
 use crate::output::{Checkpoint, FrameWriter, OutputError, checkpoint};
 use crate::scene::{Scene, SceneError};
 use crate::simulation::{Simulation, StepError, TimeStepLimit};
-use folder::Folder;
+use folder::{Folder, RESULTS, TABLES};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tables::Tables;
@@ -85,6 +85,9 @@ pub enum RunError {
     Step { error: StepError, kept: PathBuf },
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// The folder of the run cannot be used; nothing has run.
+    #[error(transparent)]
+    Folder(OutputError),
     #[error("the checkpoint in {} does not fit this scene: {reason}; run without --resume", dir.display())]
     Foreign { dir: PathBuf, reason: String },
 }
@@ -96,24 +99,29 @@ pub fn run(scene: &Scene, options: &RunOptions, observer: &mut dyn Observer) -> 
     run.go(&mut simulation, observer)
 }
 
+/// Times that differ by less than this part are one: k samples of 1/60 s are k/60 s only up to rounding.
+const SAME_TIME: Real = 1e-12;
+
 /// The frames of a scene and their times.
 #[derive(Clone, Copy, Debug)]
 struct Schedule {
     fps: Real,
     duration: Real,
-    /// Number of the last frame.
+    /// Number of the frame at the end of the scene.
+    end: u32,
+    /// Number of the last frame to store.
     last: u32,
 }
 
 impl Schedule {
     fn new(scene: &Scene, frames: Option<u32>) -> Self {
         let (fps, duration) = (scene.output.fps, scene.duration);
-        let last = (fps * duration * (1.0 - 1e-12) - 1e-9).ceil().max(1.0) as u32;
-        Schedule { fps, duration, last: frames.map_or(last, |n| n.min(last)) }
+        let end = (fps * duration * (1.0 - 1e-12) - 1e-9).ceil().max(1.0) as u32;
+        Schedule { fps, duration, end, last: frames.map_or(end, |n| n.min(end)) }
     }
 
     fn time(&self, frame: u32) -> Real {
-        (frame as Real / self.fps).min(self.duration)
+        if frame < self.end { frame as Real / self.fps } else { self.duration }
     }
 }
 
@@ -140,22 +148,26 @@ impl<'a> Run<'a> {
         simulation: &mut Simulation,
         observer: &mut dyn Observer,
     ) -> Result<Self, RunError> {
-        let folder = Folder::open(&options.dir, scene)?;
         let schedule = Schedule::new(scene, options.frames);
         let mut warnings = Vec::new();
         let found = if options.resume { find_checkpoint(&options.dir, scene, &mut warnings)? } else { None };
+        if let Some(saved) = &found {
+            simulation
+                .restore(saved.time, saved.step, &saved.columns)
+                .map_err(|reason| RunError::Foreign { dir: options.dir.clone(), reason })?;
+        }
+        // Nothing is written before this: the folder of another scene stays as it is.
+        let folder = Folder::open(&options.dir, scene).map_err(RunError::Folder)?;
+        folder.remove(&RESULTS)?;
         let formats = &scene.output.formats;
         let (writer, tables, next_frame) = match &found {
             Some(saved) => {
-                simulation
-                    .restore(saved.time, saved.step, &saved.columns)
-                    .map_err(|reason| RunError::Foreign { dir: options.dir.clone(), reason })?;
                 let writer = FrameWriter::resume(&options.dir, formats, &scene.name, saved.frame)?;
                 (writer, Tables::resume(&options.dir, simulation, saved.time)?, saved.frame)
             }
             None => {
                 checkpoint::remove_all(&options.dir)?;
-                folder.remove_results()?;
+                folder.remove(&TABLES)?;
                 let writer = FrameWriter::new(&options.dir, formats, &scene.name)?;
                 (writer, Tables::create(&options.dir, simulation)?, 0)
             }
@@ -163,7 +175,8 @@ impl<'a> Run<'a> {
         for warning in &warnings {
             observer.on(Event::Warning(warning));
         }
-        let resumed_at = found.map(|saved| saved.time);
+        let resumed_at = found.as_ref().map(|saved| saved.time);
+        let retries = found.and_then(|saved| saved.notes["retries"].as_u64()).unwrap_or(0);
         let limit = simulation.time_step_limit();
         observer.on(Event::Started { simulation, frames: schedule.last + 1, resumed_at });
         Ok(Run {
@@ -178,7 +191,7 @@ impl<'a> Run<'a> {
             first_step: simulation.steps(),
             started: Instant::now(),
             limit,
-            retries: 0,
+            retries,
         })
     }
 
@@ -211,7 +224,9 @@ impl<'a> Run<'a> {
     ) -> Result<(), FrameError> {
         let frame_time = self.schedule.time(self.next_frame);
         while simulation.time() < frame_time {
-            let until = self.tables.next_sample(simulation).min(frame_time);
+            let sample_time = self.tables.next_sample(simulation);
+            // A sample that rounding alone keeps apart from the frame is taken with it.
+            let until = if sample_time < frame_time * (1.0 - SAME_TIME) { sample_time } else { frame_time };
             let report = simulation.step(until)?;
             self.limit = report.limit;
             self.retries += report.retries as u64;
@@ -253,7 +268,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// After a failed step: the state before it as a last frame and a checkpoint.
+    /// After a failed step: the state before it as a last frame.
     fn keep_last_good_state(mut self, simulation: &Simulation, error: FrameError) -> RunError {
         let error = match error {
             FrameError::Output(error) => return RunError::Output(error),
