@@ -42,7 +42,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let warnings = warnings(&scene, &simulation);
     let ms = milliseconds_per_step(&mut simulation, scene.duration);
     if arguments.json {
-        println!(
+        say!(
             "{}",
             json!({
                 "scene": scene.name, "particles": total, "bodies": particles.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
@@ -54,23 +54,23 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         );
         return Ok(ExitCode::SUCCESS);
     }
-    println!("{} ({})", scene.title, scene.name);
-    println!("  particles   {total}");
+    say!("{} ({})", scene.title, scene.name);
+    say!("  particles   {total}");
     for ((name, n), (_, dt)) in particles.iter().zip(&stable).take(12) {
-        println!("    {name:<20} {n:>9}   stable step {dt:.3e} s");
+        say!("    {name:<20} {n:>9}   stable step {dt:.3e} s");
     }
     if particles.len() > 12 {
-        println!("    ... and {} more bodies", particles.len() - 12);
+        say!("    ... and {} more bodies", particles.len() - 12);
     }
-    println!("  memory      {:.1} MB ({} bytes a particle)", bytes as f64 / 1e6, bytes / total.max(1));
-    println!("  time step   {:.3e} s, limited by {words}", limit.dt);
-    println!("  steps       about {steps:.0} for {} s", scene.duration);
+    say!("  memory      {:.1} MB ({} bytes a particle)", bytes as f64 / 1e6, bytes / total.max(1));
+    say!("  time step   {:.3e} s, limited by {words}", limit.dt);
+    say!("  steps       about {steps:.0} for {} s", scene.duration);
     match ms {
-        Some(ms) => println!("  wall time   about {:.1} s ({ms:.3} ms a step)", steps * ms * 1e-3),
-        None => println!("  wall time   unknown: the first steps fail"),
+        Some(ms) => say!("  wall time   about {:.1} s ({ms:.3} ms a step)", steps * ms * 1e-3),
+        None => say!("  wall time   unknown: the first steps fail"),
     }
     for warning in &warnings {
-        println!("  warning     {warning}");
+        say!("  warning     {warning}");
     }
     Ok(ExitCode::SUCCESS)
 }

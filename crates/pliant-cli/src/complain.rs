@@ -1,6 +1,7 @@
 //! Errors as people see them, and the exit codes: 1 a run failed, 2 bad input.
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource};
+use pliant::output::OutputError;
 use pliant::run::RunError;
 use pliant::scene::{Origin, SceneError};
 use std::process::ExitCode;
@@ -25,15 +26,39 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
             ExitCode::from(2)
         }
         None => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(if error.is::<BadInput>() { 2 } else { 1 })
+            eprintln!("error: {}", words(error));
+            ExitCode::from(code(error))
         }
     }
 }
 
+/// Ends the program when standard output takes no more: quietly if its reader has gone, as `head` does.
+pub fn nobody_listens(error: &std::io::Error) -> ! {
+    if error.kind() != std::io::ErrorKind::BrokenPipe {
+        eprintln!("error: cannot write to standard output: {error}");
+    }
+    std::process::exit(1)
+}
+
 /// The exit code an error leads to.
 pub fn code(error: &anyhow::Error) -> u8 {
-    if scene_error(error).is_some() || error.is::<BadInput>() { 2 } else { 1 }
+    let is_bad_folder = match error.downcast_ref::<RunError>() {
+        Some(RunError::Folder(_) | RunError::Foreign { .. }) => true,
+        Some(RunError::Output(OutputError::NoCheckpoint { .. })) => true,
+        _ => false,
+    };
+    if scene_error(error).is_some() || error.is::<BadInput>() || is_bad_folder { 2 } else { 1 }
+}
+
+/// The error with its causes; a cause it names itself is not said twice.
+pub fn words(error: &anyhow::Error) -> String {
+    let mut words = error.to_string();
+    for cause in error.chain().skip(1).map(|cause| cause.to_string()) {
+        if !words.contains(&cause) {
+            words = format!("{words}: {cause}");
+        }
+    }
+    words
 }
 
 fn scene_error(error: &anyhow::Error) -> Option<&SceneError> {

@@ -1,5 +1,15 @@
 //! The command line program: one file per subcommand, no physics.
 
+/// `println!` for programs in a pipe: when nobody reads on, there is nothing left to do.
+macro_rules! say {
+    ($($words:tt)*) => {{
+        use std::io::Write;
+        if let Err(error) = writeln!(std::io::stdout(), $($words)*) {
+            $crate::complain::nobody_listens(&error);
+        }
+    }};
+}
+
 mod bench;
 mod check;
 mod complain;
@@ -53,7 +63,9 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(arguments),
         Command::Schema => scenes::schema(),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "pliant", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "pliant", &mut script);
+            say!("{}", String::from_utf8_lossy(&script).trim_end());
             Ok(ExitCode::SUCCESS)
         }
     };

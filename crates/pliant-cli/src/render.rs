@@ -2,6 +2,7 @@
 
 use crate::complain::BadInput;
 use clap::Args;
+use pliant::output::read_index;
 use pliant::run::{PictureRequest, StillOf, draw};
 use pliant::scene::Scene;
 use std::path::PathBuf;
@@ -27,6 +28,10 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     }
     let scene = Scene::load(&file.to_string_lossy(), &arguments.set)?;
     let simulation = scene.build()?;
+    let stored = read_index(dir).map_err(|error| BadInput(error.to_string()))?;
+    if stored.iter().all(|frame| frame.files.is_empty()) {
+        return Err(BadInput(format!("{} holds no stored frames to draw", dir.display())).into());
+    }
     let mut request = PictureRequest::for_run(dir, &scene);
     if let Some(output) = arguments.output {
         match output.extension().and_then(|e| e.to_str()) {
@@ -42,10 +47,10 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     })?;
     bar.finish_and_clear();
     if written.is_empty() {
-        return Err(BadInput(format!("{} holds no stored frames to draw", dir.display())).into());
+        return Err(BadInput(format!("{} holds one frame, too few for a movie", dir.display())).into());
     }
     for path in written {
-        println!("{}", path.display());
+        say!("{}", path.display());
     }
     Ok(ExitCode::SUCCESS)
 }

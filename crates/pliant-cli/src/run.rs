@@ -37,17 +37,17 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let json = arguments.json;
-    let result = run_scene(arguments);
+    let result = run_scene(&arguments);
     if let (true, Err(error)) = (json, &result) {
-        println!(
+        say!(
             "{}",
-            json!({ "event": "error", "message": format!("{error:#}"), "exit_code": complain::code(error) })
+            json!({ "event": "error", "message": complain::words(error), "exit_code": complain::code(error) })
         );
     }
     result
 }
 
-fn run_scene(arguments: Arguments) -> anyhow::Result<ExitCode> {
+fn run_scene(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let name = arguments.scene.as_deref().unwrap_or(scene::default_scene());
     let scene = Scene::load(name, &arguments.set)?;
     let dir = arguments.output.clone().unwrap_or_else(|| Path::new("runs").join(&scene.name));
@@ -59,9 +59,12 @@ fn run_scene(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let summary = pliant::run::run(&scene, &options, &mut watcher)?;
     watcher.bar.finish_and_clear();
     if arguments.json {
-        println!("{}", json!({ "event": "done", "dir": dir, "summary": summary }));
+        say!("{}", json!({ "event": "done", "dir": dir, "summary": summary }));
     } else {
-        print_end(&summary, &dir, name);
+        print_end(&summary, &dir);
+        if summary.stopped_early {
+            say!("stopped; go on with:  {}", resuming(name, &dir, &arguments));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -83,9 +86,11 @@ fn refuse_foreign_folder(dir: &Path) -> anyhow::Result<()> {
     let mut entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return refuse(format!("{}: {error}", dir.display())),
+        Err(error) => return refuse(format!("{}: {error}; choose another folder with -o", dir.display())),
     };
-    if entries.next().is_some() && !dir.join("scene.toml").exists() {
+    // A run makes `frames` before it stores its scene, and may have been killed between the two.
+    let of_a_run = dir.join("scene.toml").exists() && dir.join("frames").exists();
+    if !of_a_run && entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != "frames")) {
         return refuse(format!(
             "{} holds other files and is no folder of a run; choose another with -o",
             dir.display()
@@ -142,7 +147,7 @@ impl Observer for Watcher {
                 let particles = simulation.particles().len();
                 self.bar.set_length(1000 * frames as u64);
                 if self.json {
-                    println!(
+                    say!(
                         "{}",
                         json!({ "event": "started", "particles": particles, "frames": frames,
                                 "duration": self.duration, "resumed_at": resumed_at })
@@ -169,7 +174,7 @@ impl Observer for Watcher {
                     ));
                 }
                 if self.json && p.simulation.steps() % 256 == 0 {
-                    println!(
+                    say!(
                         "{}",
                         json!({ "event": "progress", "time": p.simulation.time(), "step": p.simulation.steps(),
                                 "frame": p.frame, "dt": p.dt, "ms_per_step": p.ms_per_step,
@@ -178,11 +183,11 @@ impl Observer for Watcher {
                 }
             }
             Event::Frame { frame, time } if self.json => {
-                println!("{}", json!({ "event": "frame", "frame": frame, "time": time }));
+                say!("{}", json!({ "event": "frame", "frame": frame, "time": time }));
             }
             Event::Frame { .. } => {}
             Event::Warning(text) if self.json => {
-                println!("{}", json!({ "event": "warning", "message": text }))
+                say!("{}", json!({ "event": "warning", "message": text }))
             }
             Event::Warning(text) => self.bar.suspend(|| eprintln!("warning: {text}")),
             Event::Drawing { done, of } => {
@@ -194,26 +199,49 @@ impl Observer for Watcher {
                 self.bar.set_position(done as u64);
                 self.bar.set_message("drawing the movie");
                 if self.json {
-                    println!("{}", json!({ "event": "drawing", "done": done, "of": of }));
+                    say!("{}", json!({ "event": "drawing", "done": done, "of": of }));
                 }
             }
         }
     }
 }
 
-fn print_end(summary: &Summary, dir: &Path, scene: &str) {
+/// The command that goes on with a stopped run.
+fn resuming(scene: &str, dir: &Path, arguments: &Arguments) -> String {
+    let mut command = format!("pliant run {} -o {}", shell_word(scene), shell_word(&dir.to_string_lossy()));
+    for setting in &arguments.set {
+        command += &format!(" --set {}", shell_word(setting));
+    }
+    if let Some(frames) = arguments.frames {
+        command += &format!(" --frames {frames}");
+    }
+    command + " --resume"
+}
+
+/// The text as one word of a shell.
+fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./=,:+@%".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_string(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
+fn print_end(summary: &Summary, dir: &Path) {
     let total = summary.ms_per_step.get("total").copied().unwrap_or(0.0);
-    println!(
+    say!(
         "{:.3} s simulated in {:.1} s: {} steps of {} particles, {total:.3} ms a step",
-        summary.simulated_seconds, summary.wall_seconds, summary.steps, summary.total_particles
+        summary.simulated_seconds,
+        summary.wall_seconds,
+        summary.steps,
+        summary.total_particles
     );
     let body = summary.limit.body.as_ref().map_or(String::new(), |body| format!(" of \"{body}\""));
-    println!("time step {:.2e} s, limited by {}{body}", summary.limit.dt, summary.limit.criterion);
+    say!("time step {:.2e} s, limited by {}{body}", summary.limit.dt, summary.limit.criterion);
     for warning in &summary.warnings {
-        println!("warning: {warning}");
+        say!("warning: {warning}");
     }
     if summary.stopped_early {
-        println!("stopped; go on with:  pliant run {scene} -o {} --resume", dir.display());
         return;
     }
     for (what, file) in [
@@ -226,7 +254,7 @@ fn print_end(summary: &Summary, dir: &Path, scene: &str) {
     ] {
         let path = dir.join(file);
         if path.exists() {
-            println!("{what:<11} {}", path.display());
+            say!("{what:<11} {}", path.display());
         }
     }
 }

@@ -24,12 +24,12 @@ pub fn list(arguments: ScenesArguments) -> anyhow::Result<ExitCode> {
             let width = BUNDLED.iter().map(|s| s.name.len()).max().unwrap_or(0);
             for scene in BUNDLED {
                 let mark = if scene.name == scene::default_scene() { " (default)" } else { "" };
-                println!("{:width$}  {}{mark}", scene.name, scene.summary);
+                say!("{:width$}  {}{mark}", scene.name, scene.summary);
             }
-            println!("\npliant run NAME runs one, pliant scenes NAME prints it.");
+            say!("\npliant run NAME runs one, pliant scenes NAME prints it.");
         }
         Some(name) => match BUNDLED.iter().find(|s| s.name == name) {
-            Some(scene) => print!("{}", scene.text),
+            Some(scene) => say!("{}", scene.text.trim_end()),
             None => {
                 let names: Vec<&str> = BUNDLED.iter().map(|s| s.name).collect();
                 return Err(
@@ -48,11 +48,11 @@ pub fn new(arguments: NewArguments) -> anyhow::Result<ExitCode> {
     }
     pliant::output::write_atomically(file, scene::starter().as_bytes())
         .map_err(|error| BadInput(error.to_string()))?;
-    println!("wrote {}; run it with: pliant run {}", file.display(), file.display());
+    say!("wrote {}; run it with: pliant run {}", file.display(), file.display());
     Ok(ExitCode::SUCCESS)
 }
 
 pub fn schema() -> anyhow::Result<ExitCode> {
-    println!("{}", serde_json::to_string_pretty(&scene::schema())?);
+    say!("{}", serde_json::to_string_pretty(&scene::schema())?);
     Ok(ExitCode::SUCCESS)
 }
