@@ -1,0 +1,12 @@
+//! The program from outside: what it prints, writes, and how it ends.
+
+mod checkpoints;
+mod commands;
+mod exit_codes;
+mod folder;
+mod interrupted;
+mod killed;
+mod pictures;
+mod places;
+mod repeatable;
+mod support;
