@@ -42,11 +42,11 @@ pub fn nobody_listens(error: &std::io::Error) -> ! {
 
 /// The exit code an error leads to.
 pub fn code(error: &anyhow::Error) -> u8 {
-    let is_bad_folder = match error.downcast_ref::<RunError>() {
-        Some(RunError::Folder(_) | RunError::Foreign { .. }) => true,
-        Some(RunError::Output(OutputError::NoCheckpoint { .. })) => true,
-        _ => false,
-    };
+    use RunError::{Folder, Foreign, Output};
+    let is_bad_folder = matches!(
+        error.downcast_ref::<RunError>(),
+        Some(Folder(_) | Foreign { .. } | Output(OutputError::NoCheckpoint { .. }))
+    );
     if scene_error(error).is_some() || error.is::<BadInput>() || is_bad_folder { 2 } else { 1 }
 }
 

@@ -63,7 +63,7 @@ fn run_scene(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     } else {
         print_end(&summary, &dir);
         if summary.stopped_early {
-            say!("stopped; go on with:  {}", resuming(name, &dir, &arguments));
+            say!("stopped; go on with:  {}", resuming(name, &dir, arguments));
         }
     }
     Ok(ExitCode::SUCCESS)
