@@ -35,17 +35,20 @@ fn a_run_killed_at_any_moment_resumes_to_the_same_bits() {
     place.succeed("run busy.toml -o whole");
     let duration = start.elapsed();
     let whole = place.results("whole");
-    let mut killed = 0;
+    let (mut killed, mut from_a_checkpoint) = (0, 0);
     for (k, moment) in moments().enumerate() {
         let dir = format!("killed_{k}");
         killed += kill_after(&place, &format!("run busy.toml -o {dir}"), duration.mul_f64(moment)) as u32;
         nothing_is_partial(&place.path(&dir));
         plant_temporaries(&place.path(&dir));
-        place.succeed(&format!("run busy.toml -o {dir} --resume"));
+        let end = place.succeed(&format!("run busy.toml -o {dir} --resume"));
+        from_a_checkpoint += end.stderr.contains("going on from t = ") as u32;
         assert_eq!(place.results(&dir), whole, "killed after {moment} of the run");
         no_temporaries(&place.path(&dir));
     }
     assert!(killed > KILLS / 2, "most of the runs were under way when killed, not {killed}");
+    assert!(from_a_checkpoint > 0, "some of the runs had a checkpoint to go on from");
+    println!("{killed} of {KILLS} runs were under way, {from_a_checkpoint} went on from a checkpoint");
 }
 
 #[test]
