@@ -25,8 +25,8 @@ impl Beam<'_> {
         let s = 0.2 / self.across as f64;
         let mut set = vec![
             format!("simulation.spacing={s}"),
-            format!("bodies.0.shape.size=[{}, 0.2, 0.2]", 1.0 + 2.0 * s),
-            format!("bodies.0.pins.0.region.max=[{}, 1.0, 1.0]", -0.5 + s),
+            format!("bodies.0.shape.size=[{}, 0.2, 0.2]", 1.0 + s),
+            format!("bodies.0.pins.0.region.max=[{}, 1.0, 1.0]", -0.5 + 1.25 * s),
             format!("materials.beam.youngs_modulus={:?}", self.youngs_modulus),
             format!("materials.beam.poisson_ratio={:?}", self.nu),
             format!("materials.beam.strain={}", self.strain),
@@ -110,7 +110,7 @@ fn frequency(r: &mut Recorder, nu: f64) {
     };
     let mut simulation = beam.build(r, Vec3::ZERO, 0.0);
     // A push in the shape of the first mode, about: x² (3 - x)/2.
-    let clamp = -0.5 + simulation.setup().spacing;
+    let clamp = -0.5 + 0.5 * simulation.setup().spacing;
     let particles = simulation.particles_mut();
     for (v, rest) in particles.velocities.iter_mut().zip(&particles.rest_positions) {
         let x = (rest.x - clamp).max(0.0);

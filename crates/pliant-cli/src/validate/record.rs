@@ -210,13 +210,14 @@ pub fn mean_where(simulation: &Simulation, values: &[Vec3], wanted: impl Fn(Vec3
     chosen.iter().sum::<Vec3>() / chosen.len().max(1) as f64
 }
 
-/// Value at the outer face of a layered body along `axis`: linear through the last two layers.
+/// Value at the outer face of a layered body along `axis`: linear through the means of the last two pairs of layers.
+/// (Single layers carry the zig-zag that a lattice's gradients do not see.)
 pub fn at_face(simulation: &Simulation, values: &[Vec3], axis: Vec3) -> Vec3 {
     let s = simulation.setup().spacing;
     let rest = &simulation.particles().rest_positions;
-    let last = rest.iter().map(|x| x.dot(axis)).fold(f64::MIN, f64::max);
-    let layer = |depth: f64| mean_where(simulation, values, |x| (last - depth * s - x.dot(axis)).abs() < 0.25 * s);
-    layer(0.0) * 1.5 - layer(1.0) * 0.5
+    let face = rest.iter().map(|x| x.dot(axis)).fold(f64::MIN, f64::max) + 0.5 * s;
+    let pair = |depth: f64| mean_where(simulation, values, |x| (face - depth * s - x.dot(axis)).abs() < 0.75 * s);
+    pair(1.0) * 1.5 - pair(3.0) * 0.5
 }
 
 /// Times at which a series crosses zero.

@@ -56,7 +56,7 @@ fn held(simulation: &Simulation) -> (f64, f64) {
 pub fn vibration(r: &mut Recorder) {
     r.resolution = Resolution::L40;
     let mut simulation = r.simulation(&[]);
-    let clamp = -0.5 + simulation.setup().spacing;
+    let clamp = -0.5 + 0.5 * simulation.setup().spacing;
     let particles = simulation.particles_mut();
     for (v, x) in particles.velocities.iter_mut().zip(&particles.rest_positions) {
         let z = (x.z - clamp).max(0.0);

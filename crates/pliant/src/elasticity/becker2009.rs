@@ -4,19 +4,26 @@
 //! gradient in the turned-back frame, ∇u_i = Σ_j V_j (R_iᵀ x_ji - X_ji) ⊗ ∇W_ij (Eq. 14-15).
 //! Deviation: Eq. 16 halves the force; the energy's derivative has factor 1, and with it E is E.
 //! R is not the polar rotation of I + ∇u, so P Fᵀ is not quite symmetric: angular momentum is kept only approximately.
-#![allow(non_snake_case)] // A, B, R, P as in the paper
+#![allow(non_snake_case)] // A, R as in the paper; U, Q as in `body.rs`
 
 use super::body::Constants;
 use super::rest::SliceRest;
 use crate::material::Strain;
 use crate::math::{Lane, Mat3x8, Quatx8, polar_rotation};
 
-/// T_i = R_i P̃_i, P̃ the stress in the turned-back frame.
+/// T_i = R_i P̃_i, P̃ the stress in the turned-back frame: ∇u = RᵀB/V - D = RᵀU/V + (RᵀQ - I) D.
 #[inline(always)]
-pub(super) fn stress(k: &Constants, rest: &SliceRest, B: Mat3x8, A: Mat3x8, rotation: &mut Quatx8) -> Mat3x8 {
+pub(super) fn stress(
+    k: &Constants,
+    rest: &SliceRest,
+    (U, Q): (Mat3x8, Mat3x8),
+    A: Mat3x8,
+    rotation: &mut Quatx8,
+) -> Mat3x8 {
     let (q, R) = polar_rotation(A, *rotation);
     *rotation = q;
-    let grad_u = R.transpose_mul(B).scale(rest.inverse_volume) - rest.rest_gradient.full();
+    let turn = R.transpose_mul(Q) - Mat3x8::diagonal(Lane::ONE);
+    let grad_u = R.transpose_mul(U).scale(rest.inverse_volume) + turn.mul_mat(rest.rest_gradient.full());
     match k.strain {
         Strain::Linear => R.mul_mat(k.stress(grad_u.symmetric_part(), rest.lambda).full()),
         Strain::Green => {

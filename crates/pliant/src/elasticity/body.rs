@@ -7,13 +7,19 @@
 //! the first part joins the stress, T_i ← T_i - z F_i, and nothing else is gathered per pair. We differ from the
 //! central force of Ganzenmüller 2015: the vector form resists the bending of a single-layer sheet to first order and
 //! derives from an energy. The factor 1/8 gives a lattice the strength alpha E/2 · W/|X|² of the original weights.
+//!
+//! Precision. Pairs see displacements from a rigid frame Q that follows a particle in the middle of the body,
+//! u = Qᵀ-turned-back position minus rest, so that x_ji = Q X_ji + u_ji and B = Q M + U with U = Σ u_ji ⊗ b_ij, and the
+//! constant M = Σ X_ji ⊗ b_ij enters by its closed form (M C is the identity on the span). What is rounded to single
+//! precision is then the deformation and not the position: strain has the same error in a body of any size, and a body
+//! that flies without being strained has none at all.
 #![allow(non_snake_case)] // B, A, F, T as in the theory
 
 use super::rest::Rest;
 use super::{Method, Model, becker2009, mls2004, solenthaler2007};
 use crate::kernel::Kernel;
 use crate::material::{Moduli, Strain};
-use crate::math::{LANES, Lane, Mat3x8, Quat, Quatx8, Real, Sym3x8, Vec3, Vec3x8};
+use crate::math::{LANES, Lane, Mat3, Mat3x8, Quat, Quatx8, Real, Sym3x8, Vec3, Vec3x8};
 use rayon::prelude::*;
 
 /// Slices a task works on.
@@ -57,10 +63,10 @@ impl Constants {
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct Record {
-    /// T - z F by columns.
+    /// T - z U C by columns.
     t: [f32; 9],
-    /// Position relative to the body's centre.
-    x: [f32; 3],
+    /// Displacement from the body's rigid frame.
+    u: [f32; 3],
     /// Velocity (only with XSPH).
     v: [f32; 3],
 }
@@ -82,8 +88,10 @@ pub struct ElasticBody {
     pub(super) moduli: Moduli,
     /// Per-particle rotations R_i, warm start of the next step: state, saved in checkpoints.
     pub(super) rotations: Vec<Quatx8>,
-    /// Positions relative to the centre, computed by `localize`.
+    /// Displacements from the rigid frame, computed by `localize`.
     local: Vec<[f32; 4]>,
+    /// Rotation Q of the rigid frame, computed by `localize`.
+    frame: Mat3x8,
     /// Computed by `deform`.
     records: Vec<Record>,
     /// Elastic, zero-energy and XSPH force [N], computed by `compute_forces`.
@@ -109,13 +117,14 @@ impl ElasticBody {
             xsph_density: method.xsph * density,
             kernel,
         };
-        let record = Record { t: [0.0; 9], x: [0.0; 3], v: [0.0; 3] };
+        let record = Record { t: [0.0; 9], u: [0.0; 3], v: [0.0; 3] };
         ElasticBody {
             constants,
             rest: Rest::build(rest, volume, kernel, method, moduli),
             moduli,
             rotations: vec![Quatx8::splat(Quat::IDENTITY); n.div_ceil(LANES)],
             local: vec![[0.0; 4]; n],
+            frame: Mat3x8::diagonal(Lane::ONE),
             records: vec![record; n],
             forces: vec![glam::Vec3::ZERO; n],
         }
@@ -129,19 +138,22 @@ impl ElasticBody {
         deformation
     }
 
-    /// Single-precision positions relative to a particle in the middle of the body.
+    /// Single-precision displacements from the rigid frame of a particle in the middle of the body.
     fn localize(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
-        let center = positions[positions.len() / 2];
-        let mean_velocity = velocities[velocities.len() / 2];
+        let middle = positions.len() / 2;
+        let (center, mean_velocity) = (positions[middle], velocities[middle]);
+        let (rest, rest_center) = (&self.rest.positions[..], self.rest.positions[middle]);
+        let frame = Mat3::from_quat(self.rotation(middle));
+        self.frame = Mat3x8::splat(frame);
         let with_velocity = self.constants.xsph_density > 0.0;
         let chunk = SLICES_PER_TASK * LANES;
         self.local.par_chunks_mut(chunk).zip(self.records.par_chunks_mut(chunk)).enumerate().for_each(
             |(c, (local, records))| {
                 for (k, (local, record)) in local.iter_mut().zip(records).enumerate() {
                     let i = c * chunk + k;
-                    let x = (positions[i] - center).as_vec3();
-                    *local = [x.x, x.y, x.z, 0.0];
-                    record.x = x.to_array();
+                    let u = ((positions[i] - center) - frame * (rest[i] - rest_center)).as_vec3();
+                    *local = [u.x, u.y, u.z, 0.0];
+                    record.u = u.to_array();
                     if with_velocity {
                         record.v = (velocities[i] - mean_velocity).as_vec3().to_array();
                     }
@@ -150,9 +162,9 @@ impl ElasticBody {
         );
     }
 
-    /// Pass 1: B_i, the rotation, and the stress T_i - z F_i of every particle.
+    /// Pass 1: U_i, the rotation, and the stress T_i - z U_i C_i of every particle.
     fn deform(&mut self) -> Deformation {
-        let (constants, rest, local) = (&self.constants, &self.rest, &self.local[..]);
+        let (constants, rest, local, frame) = (&self.constants, &self.rest, &self.local[..], self.frame);
         let chunk = SLICES_PER_TASK;
         self.records
             .par_chunks_mut(chunk * LANES)
@@ -162,7 +174,7 @@ impl ElasticBody {
                 let mut extreme = Deformation { max_norm_squared: 0.0, particle: c * chunk * LANES };
                 for (k, rotation) in rotations.iter_mut().enumerate() {
                     let s = c * chunk + k;
-                    let (T, F) = stress_of_slice(constants, rest, local, s, rotation);
+                    let (T, F) = stress_of_slice(constants, rest, Local { u: local, frame }, s, rotation);
                     let end = records.len().min((k + 1) * LANES);
                     store(T, &mut records[k * LANES..end]);
                     extreme.include(F.norm_squared(), s * LANES, end - k * LANES);
@@ -172,7 +184,7 @@ impl ElasticBody {
             .reduce(|| Deformation { max_norm_squared: -1.0, particle: 0 }, Deformation::larger)
     }
 
-    /// Pass 2: f_i = Σ_j (T_i + T_j) b_ij + 2 z beta_ij x_ji (+ XSPH).
+    /// Pass 2: f_i = Σ_j (T_i + T_j) b_ij + 2 z beta_ij u_ji (+ XSPH).
     fn sum_forces(&mut self) {
         let pass = match (self.constants.z > 0.0, self.constants.xsph_density > 0.0) {
             (false, false) => force_of_slice::<false, false>,
@@ -267,35 +279,44 @@ impl Deformation {
     }
 }
 
-/// (T - z F, F) of the eight particles of slice s.
+/// Displacements and the rigid frame they are measured from.
+#[derive(Clone, Copy)]
+struct Local<'a> {
+    u: &'a [[f32; 4]],
+    frame: Mat3x8,
+}
+
+/// (T - z U C, F) of the eight particles of slice s.
 #[inline(always)]
 fn stress_of_slice(
     k: &Constants,
     rest: &Rest,
-    local: &[[f32; 4]],
+    local: Local,
     s: usize,
     rotation: &mut Quatx8,
 ) -> (Mat3x8, Mat3x8) {
     let constants = &rest.slices[s];
-    let (T, F) = match k.model {
-        Model::Becker2009 => {
-            let (B, A) = gradients::<true>(k, rest, local, s);
-            (becker2009::stress(k, constants, B, A, rotation), B.mul_mat(constants.correction.full()))
-        }
-        Model::Solenthaler2007 => {
-            let (B, _) = gradients::<false>(k, rest, local, s);
-            (solenthaler2007::stress(k, constants, B), B.mul_mat(constants.correction.full()))
-        }
-        Model::Mls2004 => {
-            let (B, _) = gradients::<false>(k, rest, local, s);
-            let F = B.mul_mat(constants.correction.full());
-            (mls2004::stress(k, constants, rest.null.get(s), F, rotation), F)
-        }
+    let (U, A) = match k.model {
+        Model::Becker2009 => gradients::<true>(k, rest, local.u, s),
+        Model::Solenthaler2007 | Model::Mls2004 => gradients::<false>(k, rest, local.u, s),
     };
-    (T - F.scale(Lane::splat(k.z as f32)), F)
+    // F = B C = Q (I - N) + U C, N the projector onto missing dimensions.
+    let fit = U.mul_mat(constants.correction.full());
+    let null = rest.null.get(s);
+    let Q = local.frame;
+    let F = null.map_or(Q, |n| Q - Q.mul_mat(n.full())) + fit;
+    let T = match k.model {
+        Model::Becker2009 => {
+            let A = A + Q.mul_mat(rest.matching[s].full());
+            becker2009::stress(k, constants, (U, Q), A, rotation)
+        }
+        Model::Solenthaler2007 => solenthaler2007::stress(k, constants, U, Q),
+        Model::Mls2004 => mls2004::stress(k, constants, null, F, rotation),
+    };
+    (T - fit.scale(Lane::splat(k.z as f32)), F)
 }
 
-/// B_i = Σ_j x_ji ⊗ b_ij and, for shape matching, A_i = Σ_j V_i V_j W_ij x_ji ⊗ X_ji (times h⁻²).
+/// U_i = Σ_j u_ji ⊗ b_ij and, for shape matching, Σ_j V_i V_j W_ij u_ji ⊗ X_ji (times h⁻²).
 #[inline(always)]
 fn gradients<const SHAPE_MATCHING: bool>(
     k: &Constants,
@@ -304,23 +325,23 @@ fn gradients<const SHAPE_MATCHING: bool>(
     s: usize,
 ) -> (Mat3x8, Mat3x8) {
     let last = local.len() - 1;
-    let x_i = gather(std::array::from_fn(|lane| &local[(s * LANES + lane).min(last)]));
-    let (mut B, mut A) = (Mat3x8::ZERO, Mat3x8::ZERO);
+    let u_i = gather(std::array::from_fn(|lane| &local[(s * LANES + lane).min(last)]));
+    let (mut U, mut A) = (Mat3x8::ZERO, Mat3x8::ZERO);
     let inverse_h = Lane::splat(1.0 / k.kernel.h as f32);
     for row in rest.neighbors.slice(s) {
-        let x_ji = gather(row.j.map(|j| &local[j as usize])) - x_i;
+        let u_ji = gather(row.j.map(|j| &local[j as usize])) - u_i;
         let b = Vec3x8::new(Lane::from(row.b[0]), Lane::from(row.b[1]), Lane::from(row.b[2]));
-        B.add_outer(x_ji, b);
+        U.add_outer(u_ji, b);
         if SHAPE_MATCHING {
             let beta = Lane::from(row.beta) + Lane::splat(f32::MIN_POSITIVE);
             let q = b.dot(b).sqrt() / beta * inverse_h;
-            A.add_outer(x_ji, b * k.kernel.w_over_slope(q));
+            A.add_outer(u_ji, b * k.kernel.w_over_slope(q));
         }
     }
-    (B, A)
+    (U, A)
 }
 
-/// Lanes from eight positions.
+/// Lanes from eight displacements.
 #[inline(always)]
 fn gather(p: [&[f32; 4]; LANES]) -> Vec3x8 {
     Vec3x8::new(Lane::from(p.map(|x| x[0])), Lane::from(p.map(|x| x[1])), Lane::from(p.map(|x| x[2])))
@@ -347,8 +368,8 @@ fn force_of_slice<const ZERO_ENERGY: bool, const XSPH: bool>(
 ) -> Vec3x8 {
     let last = records.len() - 1;
     let own: [&Record; LANES] = std::array::from_fn(|lane| &records[(s * LANES + lane).min(last)]);
-    let (T_i, x_i, v_i) =
-        (stress_lanes(own), vector_lanes(own.map(|r| &r.x)), vector_lanes(own.map(|r| &r.v)));
+    let (T_i, u_i, v_i) =
+        (stress_lanes(own), vector_lanes(own.map(|r| &r.u)), vector_lanes(own.map(|r| &r.v)));
     let two_z = Lane::splat(2.0 * k.z as f32);
     let xsph = Lane::splat((k.xsph_density * k.kernel.h * k.kernel.h) as f32);
     let inverse_h = Lane::splat(1.0 / k.kernel.h as f32);
@@ -358,7 +379,7 @@ fn force_of_slice<const ZERO_ENERGY: bool, const XSPH: bool>(
         let b = Vec3x8::new(Lane::from(row.b[0]), Lane::from(row.b[1]), Lane::from(row.b[2]));
         f = f + (T_i + stress_lanes(other)).mul_vec(b);
         if ZERO_ENERGY {
-            f = f + (vector_lanes(other.map(|r| &r.x)) - x_i) * (two_z * Lane::from(row.beta));
+            f = f + (vector_lanes(other.map(|r| &r.u)) - u_i) * (two_z * Lane::from(row.beta));
         }
         if XSPH {
             let beta = Lane::from(row.beta);

@@ -3,7 +3,7 @@
 use super::{Method, Model};
 use crate::kernel::Kernel;
 use crate::material::Moduli;
-use crate::math::{LANES, Lane, Mat3, Real, Sym3x8, Vec3, pseudo_inverse};
+use crate::math::{LANES, Lane, Mat3, Real, Sym3x8, Vec3, outer, pseudo_inverse};
 use crate::neighbors::RestNeighbors;
 use rayon::prelude::*;
 
@@ -30,6 +30,8 @@ pub(super) struct Rest {
     pub slices: Vec<SliceRest>,
     /// Projectors onto the missing dimensions of each neighbourhood; empty if all are three-dimensional.
     pub null: Vec<Sym3x8>,
+    /// Shape matching only: Σ_j V_i V_j W_ij X_ji ⊗ X_ji (times h⁻²).
+    pub matching: Vec<Sym3x8>,
     /// Rest positions, turned as the body stands at the start.
     pub positions: Vec<Vec3>,
     pub volumes: Vec<Real>,
@@ -75,8 +77,31 @@ impl Rest {
         if !flat {
             null = Vec::new();
         }
-        Rest { neighbors, slices, null, positions, volumes }
+        let matching = match method.model {
+            Model::Becker2009 => matching_moments(&neighbors, &positions, &volumes, kernel),
+            Model::Solenthaler2007 | Model::Mls2004 => Vec::new(),
+        };
+        Rest { neighbors, slices, null, matching, positions, volumes }
     }
+}
+
+/// Σ_j V_i V_j W_ij X_ji ⊗ X_ji / h² of every particle.
+fn matching_moments(
+    neighbors: &RestNeighbors,
+    positions: &[Vec3],
+    volumes: &[Real],
+    kernel: Kernel,
+) -> Vec<Sym3x8> {
+    let mut moments = vec![Sym3x8::ZERO; positions.len().div_ceil(LANES)];
+    for i in 0..positions.len() {
+        let mut m = Mat3::ZERO;
+        neighbors.for_each_of(i, |j, _, _| {
+            let x_ji = positions[j] - positions[i];
+            m += outer(x_ji, x_ji) * (volumes[i] * volumes[j] * kernel.w(x_ji.length()) / (kernel.h * kernel.h));
+        });
+        moments[i / LANES].set(i % LANES, m);
+    }
+    moments
 }
 
 /// First Lamé parameter of a neighbourhood that spans `rank` dimensions.
@@ -126,7 +151,7 @@ impl Rest {
     pub fn bytes(&self) -> usize {
         self.neighbors.bytes()
             + self.slices.len() * size_of::<SliceRest>()
-            + self.null.len() * size_of::<Sym3x8>()
+            + (self.null.len() + self.matching.len()) * size_of::<Sym3x8>()
             + self.positions.len() * (size_of::<Vec3>() + size_of::<Real>())
     }
 }

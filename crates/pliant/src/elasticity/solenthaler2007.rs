@@ -2,17 +2,18 @@
 //!
 //! ∇u_i = Σ_j V_j u_ji ⊗ ∇W_ij. The gradient reproduces constants only: a rotation looks like a strain, and the body
 //! resists turning. Offered to show just that.
-#![allow(non_snake_case)] // B, P as in the theory
+#![allow(non_snake_case)] // U, Q as in `body.rs`
 
 use super::body::Constants;
 use super::rest::SliceRest;
 use crate::material::Strain;
 use crate::math::{Lane, Mat3x8};
 
-/// T_i = P_i with ∇u = B/V - D.
+/// T_i = P_i with ∇u = B/V - D = U/V + (Q - I) D.
 #[inline(always)]
-pub(super) fn stress(k: &Constants, rest: &SliceRest, B: Mat3x8) -> Mat3x8 {
-    let grad_u = B.scale(rest.inverse_volume) - rest.rest_gradient.full();
+pub(super) fn stress(k: &Constants, rest: &SliceRest, U: Mat3x8, Q: Mat3x8) -> Mat3x8 {
+    let turn = Q - Mat3x8::diagonal(Lane::ONE);
+    let grad_u = U.scale(rest.inverse_volume) + turn.mul_mat(rest.rest_gradient.full());
     match k.strain {
         Strain::Linear => k.stress(grad_u.symmetric_part(), rest.lambda).full(),
         Strain::Green => {

@@ -69,6 +69,14 @@ pub struct Mat3x8 {
 impl Mat3x8 {
     pub const ZERO: Mat3x8 = Mat3x8 { c: [Vec3x8::ZERO; 3] };
 
+    /// The same matrix in every lane.
+    pub fn splat(m: glam::DMat3) -> Self {
+        let column = |c: glam::DVec3| {
+            Vec3x8::new(Lane::splat(c.x as f32), Lane::splat(c.y as f32), Lane::splat(c.z as f32))
+        };
+        Mat3x8 { c: [column(m.x_axis), column(m.y_axis), column(m.z_axis)] }
+    }
+
     /// s I.
     #[inline(always)]
     pub fn diagonal(s: Lane) -> Self {

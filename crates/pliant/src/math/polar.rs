@@ -19,6 +19,9 @@ const REGULARISATION: f32 = 1e-4;
 #[inline]
 pub fn polar_rotation(a: Mat3x8, q: Quatx8) -> (Quatx8, Mat3x8) {
     let mut q = q;
+    // The rotation does not depend on the scale of A; products of three of its entries must not underflow.
+    let size = a.norm_squared();
+    let a = a.scale(size.simd_gt(Lane::ZERO).select(Lane::ONE / size.sqrt(), Lane::ONE));
     for _ in 0..MAX_ITERATIONS {
         let r = q.matrix();
         let omega = turn(a, r);
@@ -87,12 +90,6 @@ mod tests {
         Mat3::from_quat(Quat::from_axis_angle(axis, degrees.to_radians()))
     }
 
-    fn lanes(m: Mat3) -> Mat3x8 {
-        let v =
-            |c: Vec3| Vec3x8::new(Lane::splat(c.x as f32), Lane::splat(c.y as f32), Lane::splat(c.z as f32));
-        Mat3x8 { c: [v(m.x_axis), v(m.y_axis), v(m.z_axis)] }
-    }
-
     fn first(m: Mat3x8) -> Mat3 {
         let v = |c: Vec3x8| {
             Vec3::new(c.x.as_array()[0] as f64, c.y.as_array()[0] as f64, c.z.as_array()[0] as f64)
@@ -115,7 +112,7 @@ mod tests {
             let a = u * Mat3::from_diagonal(sigma) * v.transpose();
             let d = svd(a);
             let expected = d.u * d.v.transpose();
-            let (_, r) = polar_rotation(lanes(a), Quatx8::splat(Quat::IDENTITY));
+            let (_, r) = polar_rotation(Mat3x8::splat(a), Quatx8::splat(Quat::IDENTITY));
             assert!(
                 distance(first(r), expected) < 2e-6 * 3.0,
                 "case {case}: {}",
@@ -131,7 +128,7 @@ mod tests {
         for k in 1..=200 {
             let turned = Mat3::from_rotation_z(0.01 * k as f64) * e;
             let a = crate::math::outer(turned, Vec3::X);
-            (q, _) = polar_rotation(lanes(a), q);
+            (q, _) = polar_rotation(Mat3x8::splat(a), q);
             assert!((q.get(0) * Vec3::X - turned).length() < 2e-6 * 10.0);
         }
     }

@@ -42,7 +42,7 @@ impl Palette {
         }
         let mut index = vec![0; CELLS];
         let mut colors = Vec::with_capacity(boxes.len());
-        for (k, (range, spread)) in (0u8..).zip(boxes) {
+        for (k, (range, spread)) in (0u8..=255).zip(boxes) {
             colors.push(spread.mean.map(|c| c.round() as u8));
             for group in &groups[range] {
                 index[group.cell as usize] = k;

@@ -47,6 +47,7 @@ impl Simulation {
         Ok(Simulation {
             time: 0.0,
             steps: 0,
+            last_dt: 0.0,
             next_velocities: vec![Vec3::ZERO; particles.len()],
             rigids: Vec::new(),
             particles,

@@ -30,6 +30,8 @@ pub struct Simulation {
     time: Real,
     /// Steps taken so far, sub-steps counted one by one.
     steps: u64,
+    /// Length of the last step, zero before the first: velocities live half of it behind the positions.
+    last_dt: Real,
     particles: Particles,
     bodies: Vec<Body>,
     /// The rigid bodies at the time of the step.

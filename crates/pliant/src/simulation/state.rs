@@ -25,6 +25,7 @@ impl Simulation {
         let mut columns = vec![
             ("positions".to_string(), to_bytes(&self.particles.positions)),
             ("velocities".to_string(), to_bytes(&self.particles.velocities)),
+            ("last_dt".to_string(), self.last_dt.to_le_bytes().to_vec()),
         ];
         for body in &self.bodies {
             columns.push((format!("rotations/{}", body.name), body.elastic.save_rotations()));
@@ -43,17 +44,19 @@ impl Simulation {
         let vectors = |name: &str| {
             from_bytes(find(name)?, n).ok_or_else(|| format!("column \"{name}\" is not of {n} particles"))
         };
+        let number = |name: &str| {
+            let bytes = find(name)?.try_into().map_err(|_| format!("column \"{name}\" is not one number"))?;
+            Ok::<f64, String>(f64::from_le_bytes(bytes))
+        };
         let (positions, velocities) = (vectors("positions")?, vectors("velocities")?);
         for body in &mut self.bodies {
             let name = format!("rotations/{}", body.name);
             if !body.elastic.restore_rotations(find(&name)?) {
                 return Err(format!("column \"{name}\" is not of this body"));
             }
-            let name = format!("stretch/{}", body.name);
-            let bytes =
-                find(&name)?.try_into().map_err(|_| format!("column \"{name}\" is not one number"))?;
-            body.max_stretch_squared = f64::from_le_bytes(bytes);
+            body.max_stretch_squared = number(&format!("stretch/{}", body.name))?;
         }
+        self.last_dt = number("last_dt")?;
         (self.particles.positions, self.particles.velocities) = (positions, velocities);
         (self.time, self.steps) = (time, steps);
         Ok(())
