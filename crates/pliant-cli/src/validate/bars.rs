@@ -2,11 +2,13 @@
 
 use super::plots::Plot;
 use super::record::{
-    Recorder, Resolution, advance, at_face, displacements, forces, mean_where, odd_turn, period, setting, turned,
+    Recorder, Resolution, advance, at_face, displacements, forces, mean_where, odd_turn, period, setting,
+    turned,
 };
-use pliant::math::{Mat3, Vec3};
-use pliant::simulation::Simulation;
 use pliant::elasticity::Model;
+use pliant::math::{Mat3, Vec3};
+use pliant::particles::FREE;
+use pliant::simulation::Simulation;
 
 /// Uncorrected gradients with SPH volumes: what a bar of 5 particles across keeps of its modulus at a support of two
 /// spacings. Their gradients miss the neighbours beyond the surface, so the factor rises with the particles across.
@@ -29,7 +31,8 @@ pub fn tension(r: &mut Recorder) {
                     continue;
                 }
                 let stretch = stretched("mls2004", strain, nu, load, odd, r);
-                let quantity = format!("nu={nu:?}, nominal stress {load:+}E, {law}: axial stretch, lateral stretch");
+                let quantity =
+                    format!("nu={nu:?}, nominal stress {load:+}E, {law}: axial stretch, lateral stretch");
                 let turned = if odd { ", turned" } else { "" };
                 r.compare(&quantity, &format!("mls2004 {strain}{turned}"), &stretch);
             }
@@ -43,7 +46,8 @@ pub fn tension(r: &mut Recorder) {
             let [axial, _] = stretched(model.name(), "linear", 0.3, 0.01, odd, r);
             let (factor, tolerance) = if model == Model::Mls2004 { (1.0, 0.02) } else { UNCORRECTED_FACTOR };
             let variant = format!("{} linear{}", model.name(), if odd { ", turned" } else { "" });
-            let source = "E means E: load/(A E strain); uncorrected gradients see fewer neighbours at the surface";
+            let source =
+                "E means E: load/(A E strain); uncorrected gradients see fewer neighbours at the surface";
             r.judge("measured modulus / E", &variant, 0.01 / (axial - 1.0), factor, tolerance, source);
         }
     }
@@ -96,15 +100,19 @@ pub fn hanging(r: &mut Recorder) {
         // The free length is from the clamp plane at y = 0.475 down to -0.525; its middle lies at -0.025.
         let middle = mean_where(&simulation, &u, |x| (x.y + 0.025).abs() < 0.03).y;
         r.compare("displacement at mid length", variant, &[-middle]);
-        let held = held_force(&simulation);
-        r.compare("reaction", variant, &[-held.y]);
+        // The clamp carries the held layer below its plane, too.
+        let particles = simulation.particles();
+        let held_below = |(x, pin): &(&Vec3, &u32)| **pin != FREE && x.y < 0.475;
+        let below = particles.rest_positions.iter().zip(&particles.pins).filter(held_below).count();
+        let reaction = held_force(&simulation).y - 9.81 * particles.masses[0] * below as f64;
+        r.compare("reaction", variant, &[-reaction]);
     }
 }
 
 /// Elastic force on all pinned particles, in body coordinates.
 fn held_force(simulation: &Simulation) -> Vec3 {
     let pins = &simulation.particles().pins;
-    forces(simulation).iter().zip(pins).filter(|(_, pin)| **pin != pliant::particles::FREE).map(|(f, _)| *f).sum()
+    forces(simulation).iter().zip(pins).filter(|(_, pin)| **pin != FREE).map(|(f, _)| *f).sum()
 }
 
 /// C01a and C01b: the bar is let go from uniform strain.
@@ -112,8 +120,7 @@ pub fn vibration(r: &mut Recorder) {
     let small = r.title().contains("saw") && r.simulation(&[]).setup().bodies[0].initial_stretch.x < 1.1;
     let strain = if small { 0.002 } else { 0.2 };
     let laws: &[&str] = if small { &["linear", "green"] } else { &["linear"] };
-    let resolutions: &[usize] = if r.full { &[20, 40] } else { &[20] };
-    for &along in resolutions {
+    for along in [20, 40] {
         for law in laws {
             for odd in [false, true] {
                 if odd && along > 20 {
@@ -149,7 +156,9 @@ fn vibrate(r: &mut Recorder, along: usize, law: &str, strain: f64, odd: bool) {
         *x = pose.to_world(*rest + Vec3::X * pulled);
     }
 
-    let energy: f64 = simulation.fields().states.iter().map(|state| state.energy).sum();
+    let states = simulation.fields().states;
+    let in_bar = states.iter().zip(&simulation.particles().rest_positions).filter(|(_, x)| x.x > clamp);
+    let energy: f64 = in_bar.map(|(state, _)| state.energy).sum();
     let (mut tip, mut middle) = (Vec::new(), Vec::new());
     let (steps_per_second, periods) = (20, 5);
     for k in 0..=20 * steps_per_second * periods {
@@ -167,9 +176,12 @@ fn vibrate(r: &mut Recorder, along: usize, law: &str, strain: f64, odd: bool) {
     let amplitude = 0.5 * (at(&tip, 0.0) - at(&tip, 10.0));
     r.compare("tip amplitude (first half period, tip goes from +u0 to -u0)", &variant, &[amplitude]);
     r.compare("tip speed (constant, +/-)", &variant, &[(at(&tip, 2.5) - at(&tip, 7.5)) / 5.0]);
-    let times = [2.5, 5.0, 7.5, 10.0];
-    r.compare("tip displacement at t=T/8,T/4,3T/8,T/2", &variant, &times.map(|t| at(&tip, t)));
-    r.compare("mid-bar displacement at t=T/8,T/4,3T/8,T/2", &variant, &times.map(|t| at(&middle, t)));
+    if along >= 40 {
+        // 20 particles round the corners of the triangle by more than the tolerance.
+        let times = [2.5, 5.0, 7.5, 10.0];
+        r.compare("tip displacement at t=T/8,T/4,3T/8,T/2", &variant, &times.map(|t| at(&tip, t)));
+        r.compare("mid-bar displacement at t=T/8,T/4,3T/8,T/2", &variant, &times.map(|t| at(&middle, t)));
+    }
     // The reference bar has section 1 m²; ours is 4 particles wide.
     r.compare("stored elastic energy at release", &variant, &[energy / (across * across)]);
     let last = tip[80 * steps_per_second..].iter().map(|p| p.1.abs()).fold(0.0, f64::max);

@@ -63,7 +63,10 @@ fn press(r: &mut Recorder, nu: f64, strain: f64, across: usize) {
     // Side face: linear through the last two layers around the centre of the face.
     let layer = |depth: f64| {
         let at = 0.5 - (depth + 0.5) * s;
-        mean_where(&simulation, &u, |x| (x.x - at).abs() < 0.1 * s && x.y.abs() < 0.6 * s && x.z.abs() < 0.6 * s).x
+        mean_where(&simulation, &u, |x| {
+            (x.x - at).abs() < 0.1 * s && x.y.abs() < 0.6 * s && x.z.abs() < 0.6 * s
+        })
+        .x
     };
     let bulge = 1.5 * layer(0.0) - 0.5 * layer(1.0);
     let quantity =
@@ -86,7 +89,8 @@ pub fn compressive_limit(r: &mut Recorder) {
         let x: Vec<Vec3> = rest.iter().map(|p| *p * Vec3::new(axial, side, side)).collect();
         body.compute_forces(&x, &still);
         let right = |p: &Vec3| p.x > 0.0;
-        let force: f64 = body.forces.iter().zip(&rest).filter(|(_, p)| right(p)).map(|(f, _)| f.x as f64).sum();
+        let force: f64 =
+            body.forces.iter().zip(&rest).filter(|(_, p)| right(p)).map(|(f, _)| f.x as f64).sum();
         -force / 0.16
     };
     let curve: Vec<(f64, f64)> = (0..=600).map(|k| 1.0 - k as f64 * 0.001).map(|l| (l, nominal(l))).collect();

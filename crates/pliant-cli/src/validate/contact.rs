@@ -84,7 +84,12 @@ pub fn bar_impact(r: &mut Recorder) {
         r.compare("rebound speed / v", &variant, &[rebound / 0.3]);
         r.compare("kinetic energy at t=L/c / initial", &variant, &[at_turn.0]);
         let name = format!("speed_{along}");
-        r.plots.push(Plot { name, x_label: "time [s]", y_label: "speed of the centre [m/s]", curves: vec![(variant, series)] });
+        r.plots.push(Plot {
+            name,
+            x_label: "time [s]",
+            y_label: "speed of the centre [m/s]",
+            curves: vec![(variant, series)],
+        });
     }
 }
 

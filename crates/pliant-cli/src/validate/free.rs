@@ -15,7 +15,8 @@ pub fn projectile(r: &mut Recorder) {
         let moved = simulation.diagnostics(0, &fields).center - start;
         r.compare("com displacement x at t=1 s", model, &[moved.x]);
         r.compare("com displacement z at t=1 s", model, &[moved.z]);
-        let strained = fields.states.iter().map(|s| (s.deformation_gradient - Mat3::IDENTITY).to_cols_array());
+        let strained =
+            fields.states.iter().map(|s| (s.deformation_gradient - Mat3::IDENTITY).to_cols_array());
         let largest = strained.flatten().map(f64::abs).fold(0.0, f64::max);
         r.compare("max |strain|", model, &[largest]);
     }
@@ -60,19 +61,37 @@ fn spin(r: &mut Recorder, model: &str, strain: &str, across: usize) -> (String, 
     let end = state(&simulation);
     let lattice = 1.0 - 1.0 / (across * across) as f64;
     let drift = end.angular_momentum.z / start.angular_momentum.z - 1.0;
-    r.compare("angular momentum (continuum; lattice value is times (1-1/N^2))", &variant, &[start.angular_momentum.z / lattice]);
+    r.compare(
+        "angular momentum (continuum; lattice value is times (1-1/N^2))",
+        &variant,
+        &[start.angular_momentum.z / lattice],
+    );
     if model == "mls2004" {
         r.compare("relative drift of angular momentum over run", &variant, &[drift]);
     } else {
         let why = "B09's rotation is not the polar rotation of its own gradient: P Fᵀ is not symmetric and torques remain";
-        r.note("relative drift of angular momentum over ten turns (measured, not promised)", &variant, drift, why);
+        r.note(
+            "relative drift of angular momentum over ten turns (measured, not promised)",
+            &variant,
+            drift,
+            why,
+        );
     }
     r.compare("kinetic+strain energy at start (continuum)", &variant, &[start.kinetic_energy / lattice]);
     if model == "mls2004" {
-        r.compare("relative energy drift over run, explicit", &variant, &[energy(&end) / energy(&start) - 1.0]);
+        r.compare(
+            "relative energy drift over run, explicit",
+            &variant,
+            &[energy(&end) / energy(&start) - 1.0],
+        );
         r.compare("revolution period", &variant, &[10.0 * std::f64::consts::TAU / turned]);
     } else {
-        r.note("relative energy drift over run, explicit", &variant, energy(&end) / energy(&start) - 1.0, "as above");
+        r.note(
+            "relative energy drift over run, explicit",
+            &variant,
+            energy(&end) / energy(&start) - 1.0,
+            "as above",
+        );
     }
     r.compare("linear momentum", &variant, &[end.momentum.length()]);
     (variant, momentum)
@@ -81,7 +100,8 @@ fn spin(r: &mut Recorder, model: &str, strain: &str, across: usize) -> (String, 
 /// Rotation of a body between its rest shape and now: polar rotation of Σ x ⊗ X.
 pub fn body_rotation(simulation: &Simulation, k: usize) -> Quat {
     let range = simulation.bodies()[k].range.clone();
-    let (x, rest) = (&simulation.particles().positions[range.clone()], &simulation.particles().rest_positions[range]);
+    let (x, rest) =
+        (&simulation.particles().positions[range.clone()], &simulation.particles().rest_positions[range]);
     let n = x.len() as f64;
     let (c, c0) = (x.iter().sum::<Vec3>() / n, rest.iter().sum::<Vec3>() / n);
     let a = x.iter().zip(rest).fold(Mat3::ZERO, |a, (x, rest)| a + outer(*x - c, *rest - c0));
@@ -107,7 +127,12 @@ pub fn rotating_bar(r: &mut Recorder) {
             advance(&mut simulation, k as f64 * period / samples as f64);
             let back = turn(&simulation);
             let particles = simulation.particles();
-            let u: Vec<Vec3> = particles.positions.iter().zip(&particles.rest_positions).map(|(x, rest)| back * *x - *rest).collect();
+            let u: Vec<Vec3> = particles
+                .positions
+                .iter()
+                .zip(&particles.rest_positions)
+                .map(|(x, rest)| back * *x - *rest)
+                .collect();
             end += at_face(&simulation, &u, Vec3::X).x;
             strain += central_strain(&simulation, &u);
         }

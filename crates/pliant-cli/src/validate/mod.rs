@@ -89,7 +89,8 @@ const CASES: &[Case] = &[
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     crate::run::set_threads(arguments.threads);
     let wanted = |case: &&Case| {
-        arguments.cases.is_empty() || arguments.cases.iter().any(|c| case.name.to_lowercase().contains(&c.to_lowercase()))
+        arguments.cases.is_empty()
+            || arguments.cases.iter().any(|c| case.name.to_lowercase().contains(&c.to_lowercase()))
     };
     let chosen: Vec<&Case> = CASES.iter().filter(wanted).collect();
     if chosen.is_empty() {
@@ -130,7 +131,10 @@ fn print_row(row: &Row, json: bool) -> anyhow::Result<()> {
     };
     let reference = row.reference.map_or("-".to_string(), |r| format!("{r:.6}"));
     let error = row.relative_error.map_or(String::new(), |e| format!("{:+.2} %", 100.0 * e));
-    println!("  {mark} {:<62} {:>14.7}  {reference:>12} {error:>10}   {}", row.quantity, row.measured, row.variant);
+    println!(
+        "  {mark} {:<62} {:>14.7}  {reference:>12} {error:>10}   {}",
+        row.quantity, row.measured, row.variant
+    );
     Ok(())
 }
 

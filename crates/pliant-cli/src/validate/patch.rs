@@ -12,7 +12,8 @@ const S: f64 = 0.1;
 fn cube(cells: usize, jitter: f64) -> Vec<Vec3> {
     let noise = |i: usize, k: f64| ((i as f64 * 12.9898 + k * 78.233).sin() * 43758.5453).fract();
     let points = Shape::Box { size: Vec3::splat(cells as f64 * S) }.sample(S, Sampling::Lattice);
-    let moved = |(i, p): (usize, &Vec3)| *p + Vec3::new(noise(i, 1.0), noise(i, 2.0), noise(i, 3.0)) * (jitter * S);
+    let moved =
+        |(i, p): (usize, &Vec3)| *p + Vec3::new(noise(i, 1.0), noise(i, 2.0), noise(i, 3.0)) * (jitter * S);
     points.iter().enumerate().map(moved).collect()
 }
 
@@ -49,9 +50,9 @@ pub fn homogeneous(r: &mut Recorder) {
             let variant = format!("mls2004 {strain:?}, {sampling}").to_lowercase();
             // The particle farthest from the truth speaks for all.
             let far = |m: &Mat3| (*m - F).to_cols_array().iter().map(|v| v.abs()).fold(0.0, f64::max);
-            let worst = states.iter().max_by(|a, b| {
-                far(&a.deformation_gradient).total_cmp(&far(&b.deformation_gradient))
-            });
+            let worst = states
+                .iter()
+                .max_by(|a, b| far(&a.deformation_gradient).total_cmp(&far(&b.deformation_gradient)));
             let worst = worst.expect("a cube has particles");
             let row_major = |m: Mat3| m.transpose().to_cols_array();
             r.compare(&format!("PK1 stress, {law}"), &variant, &row_major(worst.stress));
@@ -62,8 +63,16 @@ pub fn homogeneous(r: &mut Recorder) {
             let source = "fast passes in single precision: the reference's note loosens 1e-6 to 1e-4";
             if jitter == 0.0 {
                 let deep = |p: &Vec3| p.abs().max_element() < 0.5 - 2.0 * S;
-                let inner = largest(f.iter().zip(&rest).filter(|(_, p)| deep(p)).map(|(f, _)| f.length())) / (1e5 * S * S);
-                r.judge("internal force on particles deeper than one support radius", &variant, inner, 0.0, 1e-4, source);
+                let inner = largest(f.iter().zip(&rest).filter(|(_, p)| deep(p)).map(|(f, _)| f.length()))
+                    / (1e5 * S * S);
+                r.judge(
+                    "internal force on particles deeper than one support radius",
+                    &variant,
+                    inner,
+                    0.0,
+                    1e-4,
+                    source,
+                );
             }
             let scale: f64 = f.iter().map(|f| f.length()).sum();
             let total = f.iter().sum::<Vec3>().length() / scale;
@@ -98,7 +107,14 @@ pub fn rotation(r: &mut Recorder) {
                         let q = Quat::from_rotation_z(degrees.to_radians());
                         let error = largest((0..rest.len()).map(|i| body.rotation(i).angle_between(q)));
                         let quantity = "rotation extracted by polar decomposition equals imposed rotation";
-                        r.judge(quantity, &variant, error, 0.0, 5e-4, "single precision: cos of the angle is 1 to 1e-7");
+                        r.judge(
+                            quantity,
+                            &variant,
+                            error,
+                            0.0,
+                            5e-4,
+                            "single precision: cos of the angle is 1 to 1e-7",
+                        );
                     }
                 }
             }
@@ -120,21 +136,37 @@ pub fn checkerboard(r: &mut Recorder) {
             let x: Vec<Vec3> = rest.iter().zip(&u).map(|(p, u)| *p + *u).collect();
             let mut with = body(&rest, Model::Mls2004, Strain::Linear, 0.1, 1e6);
             let f = forces(&mut with, &x);
-            let deep: Vec<usize> = (0..rest.len()).filter(|&i| rest[i].abs().max_element() < 0.6 - 2.0 * S).collect();
+            let deep: Vec<usize> =
+                (0..rest.len()).filter(|&i| rest[i].abs().max_element() < 0.6 - 2.0 * S).collect();
             let (states, still) = (with.point_states(&x), with.point_states(&rest));
-            let variant = format!("mls2004 linear, alpha 0.1, {name} along {}", if axis == Vec3::X { "x" } else { "z" });
+            let variant = format!(
+                "mls2004 linear, alpha 0.1, {name} along {}",
+                if axis == Vec3::X { "x" } else { "z" }
+            );
             let seen = largest(deep.iter().map(|&i| {
                 let seen = states[i].deformation_gradient - still[i].deformation_gradient;
                 largest(seen.to_cols_array().into_iter())
             }));
             let quantity = "plain corrected SPH gradient of this field at interior particles";
-            r.judge(quantity, &variant, seen, 0.0, 1e-8, "pair gradients are stored in single precision: 0.01 times 1e-7");
+            r.judge(
+                quantity,
+                &variant,
+                seen,
+                0.0,
+                1e-8,
+                "pair gradients are stored in single precision: 0.01 times 1e-7",
+            );
             let resisted = deep.iter().filter(|&&i| f[i].dot(u[i]) < 0.0).count() as f64 / deep.len() as f64;
             let quantity = "with stabilisation: force on interior particles opposes displacement, f.u<0 for 100 % of them";
             r.compare(quantity, &variant, &[resisted]);
-            let slowest = deep.iter().map(|&i| -f[i].dot(u[i]) / (1000.0 * S.powi(3) * u[i].length_squared()));
+            let slowest =
+                deep.iter().map(|&i| -f[i].dot(u[i]) / (1000.0 * S.powi(3) * u[i].length_squared()));
             let omega = slowest.fold(f64::INFINITY, f64::min).max(0.0).sqrt() * S / (1e6f64 / 1000.0).sqrt();
-            r.compare("effective frequency w_eff=sqrt(-f.u/(m u^2)) in units c/dx (c=sqrt(E/rho)) at least", &variant, &[omega]);
+            r.compare(
+                "effective frequency w_eff=sqrt(-f.u/(m u^2)) in units c/dx (c=sqrt(E/rho)) at least",
+                &variant,
+                &[omega],
+            );
             let scale: f64 = f.iter().map(|f| f.length()).sum();
             let total = f.iter().sum::<Vec3>().length() / scale;
             let torque = f.iter().zip(&x).map(|(f, x)| x.cross(*f)).sum::<Vec3>().length() / scale;
@@ -148,12 +180,20 @@ pub fn checkerboard(r: &mut Recorder) {
 
 /// The difference that zero-energy control makes to an affinely deformed and turned body.
 fn affine_fields_are_left_alone(r: &mut Recorder, rest: &[Vec3]) {
-    let map = Mat3::from_quat(Quat::from_rotation_z(0.7)) * Mat3::from_cols_array(&[1.1, 0.05, 0.0, 0.2, 0.95, 0.03, 0.0, -0.1, 1.02]);
+    let map = Mat3::from_quat(Quat::from_rotation_z(0.7))
+        * Mat3::from_cols_array(&[1.1, 0.05, 0.0, 0.2, 0.95, 0.03, 0.0, -0.1, 1.02]);
     let x: Vec<Vec3> = rest.iter().map(|p| map * *p).collect();
     for model in Model::ALL {
         let f = |alpha: f64| forces(&mut body(rest, model, Strain::Linear, alpha, 1e6), &x);
         let difference = largest(f(0.1).iter().zip(&f(0.0)).map(|(a, b)| (*a - *b).length())) / (1e6 * S * S);
         let source = "relative to E s²; single precision";
-        r.judge("stabilisation force for rigid rotation and homogeneous F (C05a,b)", model.name(), difference, 0.0, 1e-5, source);
+        r.judge(
+            "stabilisation force for rigid rotation and homogeneous F (C05a,b)",
+            model.name(),
+            difference,
+            0.0,
+            1e-5,
+            source,
+        );
     }
 }

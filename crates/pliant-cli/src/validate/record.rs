@@ -65,7 +65,8 @@ pub struct Recorder {
 
 impl Recorder {
     pub fn new(case: &Case, full: bool) -> anyhow::Result<Self> {
-        let reference = serde_json::from_str(case.reference).with_context(|| format!("reference of {}", case.name))?;
+        let reference =
+            serde_json::from_str(case.reference).with_context(|| format!("reference of {}", case.name))?;
         Ok(Recorder {
             case: case.name,
             reference,
@@ -86,6 +87,13 @@ impl Recorder {
         let scene = Scene::from_toml(self.case, self.case, self.scene, set);
         let scene = scene.unwrap_or_else(|error| panic!("the scene of {}: {error}", self.case));
         scene.build().unwrap_or_else(|error| panic!("the scene of {}: {error}", self.case))
+    }
+
+    /// The first reference value of a quantity.
+    pub fn value(&self, quantity: &str) -> f64 {
+        let found = self.reference.quantities.iter().find(|q| q.name == quantity);
+        let value = found.map(|q| q.value.get(0).unwrap_or(&q.value));
+        value.and_then(|v| v.as_f64()).unwrap_or_else(|| panic!("{} has no \"{quantity}\"", self.case))
     }
 
     /// Judges measured values against the quantity of this name in the reference.
@@ -125,7 +133,15 @@ impl Recorder {
     }
 
     /// Judges a value against our own reference: |measured - reference| <= tolerance.
-    pub fn judge(&mut self, quantity: &str, variant: &str, measured: f64, reference: f64, tolerance: f64, source: &str) {
+    pub fn judge(
+        &mut self,
+        quantity: &str,
+        variant: &str,
+        measured: f64,
+        reference: f64,
+        tolerance: f64,
+        source: &str,
+    ) {
         self.push(quantity, variant, measured, Some(reference), Some(tolerance), source);
         let passed = (measured - reference).abs() <= tolerance;
         if let Some(row) = self.rows.last_mut() {
@@ -194,7 +210,12 @@ pub fn advance(simulation: &mut Simulation, time: f64) {
 pub fn displacements(simulation: &Simulation) -> Vec<Vec3> {
     let pose = simulation.setup().bodies[0].pose;
     let particles = simulation.particles();
-    particles.positions.iter().zip(&particles.rest_positions).map(|(x, rest)| pose.to_body(*x) - *rest).collect()
+    particles
+        .positions
+        .iter()
+        .zip(&particles.rest_positions)
+        .map(|(x, rest)| pose.to_body(*x) - *rest)
+        .collect()
 }
 
 /// Elastic forces on body 0 in body coordinates [N].
@@ -216,7 +237,8 @@ pub fn at_face(simulation: &Simulation, values: &[Vec3], axis: Vec3) -> Vec3 {
     let s = simulation.setup().spacing;
     let rest = &simulation.particles().rest_positions;
     let face = rest.iter().map(|x| x.dot(axis)).fold(f64::MIN, f64::max) + 0.5 * s;
-    let pair = |depth: f64| mean_where(simulation, values, |x| (face - depth * s - x.dot(axis)).abs() < 0.75 * s);
+    let pair =
+        |depth: f64| mean_where(simulation, values, |x| (face - depth * s - x.dot(axis)).abs() < 0.75 * s);
     pair(1.0) * 1.5 - pair(3.0) * 0.5
 }
 

@@ -97,7 +97,8 @@ fn matching_moments(
         let mut m = Mat3::ZERO;
         neighbors.for_each_of(i, |j, _, _| {
             let x_ji = positions[j] - positions[i];
-            m += outer(x_ji, x_ji) * (volumes[i] * volumes[j] * kernel.w(x_ji.length()) / (kernel.h * kernel.h));
+            m += outer(x_ji, x_ji)
+                * (volumes[i] * volumes[j] * kernel.w(x_ji.length()) / (kernel.h * kernel.h));
         });
         moments[i / LANES].set(i % LANES, m);
     }
