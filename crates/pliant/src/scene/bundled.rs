@@ -17,13 +17,19 @@ macro_rules! bundled {
 }
 
 pub const BUNDLED: &[Bundled] = bundled![
+    "playground", // the default
     "falling_cuboid",
-    "tumble", // the default
+    "cantilever",
+    "twist",
+    "tumble",
+    "sombrero",
+    "membrane",
+    "rods",
 ];
 
 /// The scene that runs where none is named.
 pub const fn default_scene() -> &'static str {
-    "falling_cuboid"
+    "playground"
 }
 
 /// A commented scene to start from; it runs as it is.
