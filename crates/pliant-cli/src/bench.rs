@@ -1,6 +1,231 @@
+//! `pliant bench`: how fast, how linear, how near the memory's limit, how much memory.
+
+use crate::complain::BadInput;
+use clap::Args;
+use pliant::elasticity::Model;
+use pliant::math::Vec3;
+use pliant::scene::Scene;
+use pliant::simulation::Simulation;
+use serde_json::{Value, json};
 use std::process::ExitCode;
-#[derive(clap::Args)]
-pub struct Arguments {}
-pub fn run(_: Arguments) -> anyhow::Result<ExitCode> {
+use std::time::Instant;
+
+#[derive(Args)]
+pub struct Arguments {
+    /// Benchmarks to run [default: all]: becker_beam, cuboids, bandwidth, memory
+    names: Vec<String>,
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+    /// Threads [default: one per core]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Particles of the beam, about
+    #[arg(long, default_value_t = 10_976, value_parser = clap::value_parser!(u32).range(32..=20_000_000))]
+    particles: u32,
+    /// Zero-energy control of the beam
+    #[arg(long, default_value_t = 0.0, value_parser = non_negative)]
+    zero_energy: f64,
+}
+
+fn non_negative(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=10.0).contains(&value) => Ok(value),
+        _ => Err("a number from 0 to 10".into()),
+    }
+}
+
+type Bench = fn(&Arguments) -> anyhow::Result<Vec<Value>>;
+const BENCHES: [(&str, Bench); 4] =
+    [("becker_beam", becker_beam), ("cuboids", cuboids), ("bandwidth", bandwidth), ("memory", memory)];
+
+pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    for name in &arguments.names {
+        if !BENCHES.iter().any(|(known, _)| known == name) {
+            let known: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
+            return Err(BadInput(format!("no benchmark \"{name}\"; there are {}", known.join(", "))).into());
+        }
+    }
+    for (name, bench) in BENCHES {
+        if !arguments.names.is_empty() && !arguments.names.iter().any(|n| n == name) {
+            continue;
+        }
+        for row in bench(&arguments)? {
+            if arguments.json {
+                say!("{row}");
+                continue;
+            }
+            let words: Vec<String> = row.as_object().into_iter().flatten().map(|(k, v)| format!("{k} {v}")).collect();
+            say!("{}", words.join("  "));
+        }
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+fn build(text: &str) -> anyhow::Result<Simulation> {
+    Ok(Scene::from_toml("bench", "bench", text, &[])?.build()?)
+}
+
+/// Milliseconds of the quickest and of the middle of `repeats` runs.
+fn best_and_median(repeats: usize, mut work: impl FnMut()) -> (f64, f64) {
+    let mut times: Vec<f64> = (0..repeats)
+        .map(|_| {
+            let start = Instant::now();
+            work();
+            start.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    (times[0], times[repeats / 2])
+}
+
+fn rounded(x: f64) -> f64 {
+    (x * 1e4).round() / 1e4
+}
+
+fn repeats(particles: usize) -> usize {
+    (4_000_000 / particles).clamp(10, 400)
+}
+
+/// Elastic force alone, at the present positions of body 0.
+fn force_times(simulation: &Simulation) -> (f64, f64) {
+    let mut elastic = simulation.bodies()[0].elastic.clone();
+    let particles = simulation.particles();
+    best_and_median(repeats(particles.len()), || {
+        elastic.compute_forces(&particles.positions, &particles.velocities);
+    })
+}
+
+/// A clamped beam 4:1:1 with Becker's method: the comparison with peers.
+fn becker_beam(arguments: &Arguments) -> anyhow::Result<Vec<Value>> {
+    let across = (arguments.particles as f64 / 4.0).cbrt().round().max(2.0);
+    let start = Instant::now();
+    let mut simulation = build(&format!(
+        "simulation = {{ spacing = {}, duration = 10, contact = {{ between_bodies = false, within_body = false }} }}
+         materials.beam = {{ model = \"becker2009\", youngs_modulus = 5e6, poisson_ratio = 0.33, zero_energy = {:?} }}
+         bodies = [{{ name = \"beam\", material = \"beam\", shape = {{ type = \"box\", size = [4, 1, 1] }},
+                     pins = [{{ region = {{ type = \"box\", min = [-9, -9, -9], max = [-1, 9, 9] }} }}] }}]",
+        1.0 / across,
+        arguments.zero_energy
+    ))?;
+    let setup_s = start.elapsed().as_secs_f64();
+    for _ in 0..20 {
+        simulation.step(10.0)?;
+    }
+    let (ms_force, ms_force_median) = force_times(&simulation);
+    let (ms_step, ms_step_median) = best_and_median(repeats(simulation.particles().len()), || {
+        simulation.step(10.0).ok();
+    });
+    let pairs = simulation.bodies()[0].elastic.pairs();
+    Ok(vec![json!({
+        "name": "becker_beam", "particles": simulation.particles().len(), "pairs": pairs,
+        "threads": rayon::current_num_threads(), "zero_energy": arguments.zero_energy,
+        "ms_force": rounded(ms_force), "ms_force_median": rounded(ms_force_median),
+        "ms_step": rounded(ms_step), "ms_step_median": rounded(ms_step_median),
+        "ns_per_pair": rounded(ms_force * 1e6 / pairs as f64), "setup_s": rounded(setup_s),
+        "peak_memory_mb": pliant::run::peak_memory_mb(),
+    })])
+}
+
+/// B09 fig. 2: cuboids of 1000 particles, spacing 0.1, support 0.2, linear strain.
+fn cuboids(_: &Arguments) -> anyhow::Result<Vec<Value>> {
+    let mut rows = Vec::new();
+    let mut at_most = Vec::new();
+    for model in Model::ALL {
+        for count in [10usize, 25, 50, 100] {
+            let mut simulation = build(&format!(
+                "simulation = {{ spacing = 0.1, duration = 10, contact = {{ between_bodies = false, within_body = false }} }}
+                 materials.m = {{ model = \"{}\", youngs_modulus = 1e5, zero_energy = 0 }}
+                 bodies = [{{ name = \"c\", material = \"m\", shape = {{ type = \"box\", size = [1, 1, 1] }},
+                             array = {{ count = [{count}, 1, 1], step = [2, 0, 0] }} }}]",
+                model.name()
+            ))?;
+            let before = simulation.stage_times().elasticity;
+            let mut best = f64::INFINITY;
+            let mut last = before;
+            for _ in 0..repeats(1000 * count) {
+                simulation.step(10.0)?;
+                let now = simulation.stage_times().elasticity;
+                best = best.min(now - last);
+                last = now;
+            }
+            let ns = best * 1e6 / (1000 * count) as f64;
+            rows.push(json!({ "name": "cuboids", "model": model.name(), "cuboids": count,
+                "particles": 1000 * count, "ms_force": rounded(best), "ns_per_particle": rounded(ns) }));
+            if count == 100 {
+                at_most.push(best);
+            }
+        }
+    }
+    let ratio = |k: usize| rounded(at_most[k] / at_most[0]);
+    rows.push(json!({ "name": "cuboids_ratio", "solenthaler2007": 1.0, "mls2004": ratio(1), "becker2009": ratio(2),
+        "paper": "Becker 2.0 times Solenthaler (B09, section 6.1); MLS only drawn" }));
+    Ok(rows)
+}
+
+/// Bytes the force streams per second, next to what the memory gives a plain triad in the same process.
+fn bandwidth(_: &Arguments) -> anyhow::Result<Vec<Value>> {
+    let triad = triad_gb_per_s();
+    let mut rows = Vec::new();
+    for model in Model::ALL {
+        let simulation = build(&format!(
+            "simulation = {{ spacing = 0.02, duration = 1 }}
+             materials.m = {{ model = \"{}\", youngs_modulus = 1e6 }}
+             bodies = [{{ material = \"m\", shape = {{ type = \"box\", size = [1, 1, 1] }} }}]",
+            model.name()
+        ))?;
+        let (ms, _) = force_times(&simulation);
+        let elastic = &simulation.bodies()[0].elastic;
+        // Pair rows are read in both passes; per particle, what each pass reads and writes once.
+        let pairs = 2 * elastic.padded_pairs() * 20;
+        let columns = simulation.particles().len() * (48 + 24 + 16 + 64 + 60 + 16 + 64 + 12);
+        let rate = (pairs + columns) as f64 / ms * 1e-6;
+        rows.push(json!({ "name": "bandwidth", "model": model.name(), "particles": simulation.particles().len(),
+            "ms_force": rounded(ms), "gb_per_s": rounded(rate), "triad_gb_per_s": rounded(triad),
+            "share_of_triad": rounded(rate / triad) }));
+    }
+    Ok(rows)
+}
+
+fn triad_gb_per_s() -> f64 {
+    use rayon::prelude::*;
+    let n = 8 << 20;
+    let (b, c) = (vec![1f64; n], vec![2f64; n]);
+    let mut a = vec![0f64; n];
+    let (ms, _) = best_and_median(10, || {
+        a.par_chunks_mut(1 << 16).zip(b.par_chunks(1 << 16)).zip(c.par_chunks(1 << 16)).for_each(|((a, b), c)| {
+            for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
+                *a = b + 3.0 * c;
+            }
+        });
+    });
+    std::hint::black_box(&a);
+    (3 * 8 * n) as f64 / ms * 1e-6
+}
+
+/// Peak memory per particle of an explicit body with everything a run does: steps, contact, a frame, a checkpoint.
+fn memory(_: &Arguments) -> anyhow::Result<Vec<Value>> {
+    let before = resident_mb();
+    let mut simulation = build(
+        "simulation = { spacing = 0.0125, duration = 1 }
+         materials.m = { model = \"becker2009\", youngs_modulus = 1e6 }
+         bodies = [{ material = \"m\", shape = { type = \"box\", size = [1, 1, 1] }, position = [0, 0.505, 0] }]
+         rigids = [{ shape = { type = \"plane\", normal = [0, 1, 0] } }]",
+    )?;
+    for _ in 0..3 {
+        simulation.step(1.0)?;
+    }
+    let saved = simulation.save();
+    std::hint::black_box((&saved, &simulation.particles().positions[0] as &Vec3));
+    let peak = pliant::run::peak_memory_mb();
+    let n = simulation.particles().len();
+    let bytes = peak.zip(before).map(|(peak, before)| (peak - before) * 1024.0 * 1024.0 / n as f64);
+    Ok(vec![json!({ "name": "memory", "particles": n, "peak_bytes_per_particle": bytes.map(rounded),
+        "held_bytes_per_particle": simulation.bytes() / n })])
+}
+
+fn resident_mb() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kb| kb / 1024.0)
 }

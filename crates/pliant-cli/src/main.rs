@@ -52,22 +52,43 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let result = match cli.command.unwrap_or(Command::Run(run::Arguments::default())) {
-        Command::Run(arguments) => run::run(arguments),
-        Command::Render(arguments) => render::run(arguments),
-        Command::Check(arguments) => check::run(arguments),
-        Command::Scenes(arguments) => scenes::list(arguments),
-        Command::New(arguments) => scenes::new(arguments),
-        Command::Validate(arguments) => validate::run(arguments),
-        Command::Bench(arguments) => bench::run(arguments),
-        Command::Schema => scenes::schema(),
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "pliant", &mut script);
-            say!("{}", String::from_utf8_lossy(&script).trim_end());
-            Ok(ExitCode::SUCCESS)
-        }
+    let command = Cli::parse().command.unwrap_or(Command::Run(run::Arguments::default()));
+    set_threads(&command);
+    // Commands run on a thread of the pool: handing small loops to it from outside costs more than the loops.
+    rayon::scope(|_| command.execute()).unwrap_or_else(|error| complain::report(&error))
+}
+
+/// The pool that everything runs in; without a wish it has a thread per core.
+fn set_threads(command: &Command) {
+    let threads = match command {
+        Command::Run(arguments) => arguments.threads,
+        Command::Validate(arguments) => arguments.threads,
+        Command::Bench(arguments) => arguments.threads,
+        _ => None,
     };
-    result.unwrap_or_else(|error| complain::report(&error))
+    if let Some(threads) = threads {
+        // Fails only if the pool exists already, and nothing has run yet.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build_global();
+    }
+}
+
+impl Command {
+    fn execute(self) -> anyhow::Result<ExitCode> {
+        match self {
+            Command::Run(arguments) => run::run(arguments),
+            Command::Render(arguments) => render::run(arguments),
+            Command::Check(arguments) => check::run(arguments),
+            Command::Scenes(arguments) => scenes::list(arguments),
+            Command::New(arguments) => scenes::new(arguments),
+            Command::Validate(arguments) => validate::run(arguments),
+            Command::Bench(arguments) => bench::run(arguments),
+            Command::Schema => scenes::schema(),
+            Command::Completions { shell } => {
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut Cli::command(), "pliant", &mut script);
+                say!("{}", String::from_utf8_lossy(&script).trim_end());
+                Ok(ExitCode::SUCCESS)
+            }
+        }
+    }
 }

@@ -23,7 +23,7 @@ pub struct Arguments {
     frames: Option<u32>,
     /// Threads [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    pub threads: Option<u16>,
     /// Override a key: --set materials.jelly.youngs_modulus=1e6
     #[arg(long, value_name = "KEY.PATH=VALUE")]
     set: Vec<String>,
@@ -52,7 +52,6 @@ fn run_scene(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let scene = Scene::load(name, &arguments.set)?;
     let dir = arguments.output.clone().unwrap_or_else(|| Path::new("runs").join(&scene.name));
     refuse_foreign_folder(&dir)?;
-    set_threads(arguments.threads);
     let options = RunOptions { dir: dir.clone(), frames: arguments.frames, resume: arguments.resume };
     let stop = stop_flag();
     let mut watcher = Watcher::new(arguments.json, &scene, stop);
@@ -67,14 +66,6 @@ fn run_scene(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// A pool of this many threads for everything that follows.
-pub fn set_threads(threads: Option<u16>) {
-    if let Some(threads) = threads {
-        // Fails only if a pool exists already, and none does at the start of a command.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build_global();
-    }
 }
 
 /// Nothing of a user's is overwritten: a folder that holds something else than a run is refused.

@@ -135,7 +135,7 @@ pub fn vibration(r: &mut Recorder) {
 
 fn vibrate(r: &mut Recorder, along: usize, law: &str, strain: f64, odd: bool) {
     let s = 5.0 / along as f64;
-    let across = 4.0 * s;
+    let across = 1.0;
     let mut set = vec![
         format!("simulation.spacing={s}"),
         format!("materials.bar.strain={law}"),

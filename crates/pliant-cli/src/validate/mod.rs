@@ -32,7 +32,7 @@ pub struct Arguments {
     plots: Option<PathBuf>,
     /// Threads [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    pub threads: Option<u16>,
 }
 
 /// A validation case: its folder's reference and scene, and the check.
@@ -78,7 +78,6 @@ const CASES: &[Case] = &[
     case!("C05d_rotating_bar", free::rotating_bar),
     case!("C09a_sliding_box", contact::sliding),
     case!("C09d_bar_impact", contact::bar_impact),
-    case!("C09e_ball_impact", contact::ball_impact),
     case!("C10b_stvk_limit", blocks::compressive_limit, NO_SCENE),
     case!("C15a_checkerboard", patch::checkerboard, NO_SCENE),
     case!("C15b_convergence", beams::convergence, CANTILEVER),
@@ -87,7 +86,6 @@ const CASES: &[Case] = &[
 ];
 
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
-    crate::run::set_threads(arguments.threads);
     let wanted = |case: &&Case| {
         arguments.cases.is_empty()
             || arguments.cases.iter().any(|c| case.name.to_lowercase().contains(&c.to_lowercase()))
@@ -101,7 +99,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     for case in chosen {
         let mut recorder = Recorder::new(case, arguments.full)?;
         if !arguments.json {
-            println!("{}  {}", case.name, recorder.title());
+            say!("{}  {}", case.name, recorder.title());
         }
         (case.check)(&mut recorder);
         for row in &recorder.rows {
@@ -114,14 +112,14 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         }
     }
     if !arguments.json {
-        println!("{} checks, {} passed, {failed} failed", judged, judged - failed);
+        say!("{} checks, {} passed, {failed} failed", judged, judged - failed);
     }
     Ok(ExitCode::from((failed > 0) as u8))
 }
 
 fn print_row(row: &Row, json: bool) -> anyhow::Result<()> {
     if json {
-        println!("{}", serde_json::to_string(row)?);
+        say!("{}", serde_json::to_string(row)?);
         return Ok(());
     }
     let mark = match row.passed {
@@ -131,7 +129,7 @@ fn print_row(row: &Row, json: bool) -> anyhow::Result<()> {
     };
     let reference = row.reference.map_or("-".to_string(), |r| format!("{r:.6}"));
     let error = row.relative_error.map_or(String::new(), |e| format!("{:+.2} %", 100.0 * e));
-    println!(
+    say!(
         "  {mark} {:<62} {:>14.7}  {reference:>12} {error:>10}   {}",
         row.quantity, row.measured, row.variant
     );

@@ -313,7 +313,9 @@ fn stress_of_slice(
         Model::Solenthaler2007 => solenthaler2007::stress(k, constants, U, Q),
         Model::Mls2004 => mls2004::stress(k, constants, null, F, rotation),
     };
-    (T - fit.scale(Lane::splat(k.z as f32)), F)
+    // Where a curved sheet leaves its tangent plane, the rotation carries it: F + R N, here relative to Q.
+    let carried = null.map_or(fit, |n| fit + (rotation.matrix() - Q).mul_mat(n.full()));
+    (T - carried.scale(Lane::splat(k.z as f32)), F)
 }
 
 /// U_i = Σ_j u_ji ⊗ b_ij and, for shape matching, Σ_j V_i V_j W_ij u_ji ⊗ X_ji (times h⁻²).

@@ -43,9 +43,8 @@ impl ElasticBody {
     /// The state of particle i.
     pub fn point_state(&self, i: usize, positions: &[Vec3]) -> PointState {
         let (B, A) = self.moments_of(i, positions);
-        let F_fit = B * self.rest.correction_of(i);
         let (F, P, psi) = self.law(i, B, A);
-        let energy = self.rest.volumes[i] * psi + self.zero_energy_of(i, positions, F_fit);
+        let energy = self.rest.volumes[i] * psi + self.zero_energy_of(i, positions, self.fit(i, B));
         PointState { deformation_gradient: F, stress: P, energy }
     }
 
@@ -60,6 +59,11 @@ impl ElasticBody {
             A += outer(x_ji, X_ji) * weight;
         });
         (B, A)
+    }
+
+    /// The affine map that fits the neighbourhood best; missing dimensions are carried by the rotation.
+    fn fit(&self, i: usize, B: Mat3) -> Mat3 {
+        B * self.rest.correction_of(i) + Mat3::from_quat(self.rotation(i)) * self.rest.null_of(i)
     }
 
     /// F, P and energy density Ψ of the body's method.
@@ -148,7 +152,7 @@ impl ElasticBody {
                     Model::Mls2004 => P * self.rest.correction_of(i) * self.rest.volumes[i],
                     Model::Solenthaler2007 | Model::Becker2009 => P,
                 };
-                T - B * self.rest.correction_of(i) * z
+                T - self.fit(i, B) * z
             })
             .collect();
         (0..self.len())

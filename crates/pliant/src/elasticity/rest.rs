@@ -7,8 +7,10 @@ use crate::math::{LANES, Lane, Mat3, Real, Sym3x8, Vec3, outer, pseudo_inverse};
 use crate::neighbors::RestNeighbors;
 use rayon::prelude::*;
 
-/// Singular values of a moment matrix below this part of the largest are a missing dimension (theory §2).
-const FLAT: Real = 1e-6;
+/// Singular values of a moment matrix below this part of the largest are a missing dimension. A flat neighbourhood has
+/// none at all across it; a curved sheet has a little, (curvature s)², which must not be mistaken for a thickness: its
+/// inverse would blow the deformation gradient up. Two full layers have a third.
+const FLAT: Real = 0.05;
 
 /// Per-slice constants.
 #[derive(Clone, Copy, Debug)]
