@@ -94,6 +94,8 @@ pub struct ElasticBody {
     frame: Mat3x8,
     /// Computed by `deform`.
     records: Vec<Record>,
+    /// Y_i of becker2009 by columns, computed by `deform`; empty for other methods.
+    spins: Vec<[f32; 9]>,
     /// Elastic, zero-energy and XSPH force [N], computed by `compute_forces`.
     pub forces: Vec<glam::Vec3>,
 }
@@ -126,6 +128,7 @@ impl ElasticBody {
             local: vec![[0.0; 4]; n],
             frame: Mat3x8::diagonal(Lane::ONE),
             records: vec![record; n],
+            spins: vec![[0.0; 9]; if method.model == Model::Becker2009 { n } else { 0 }],
             forces: vec![glam::Vec3::ZERO; n],
         }
     }
@@ -164,39 +167,54 @@ impl ElasticBody {
 
     /// Pass 1: U_i, the rotation, and the stress T_i - z U_i C_i of every particle.
     fn deform(&mut self) -> Deformation {
-        let (constants, rest, local, frame) = (&self.constants, &self.rest, &self.local[..], self.frame);
+        let (constants, rest) = (&self.constants, &self.rest);
+        let local = Local { u: &self.local, frame: self.frame };
         let chunk = SLICES_PER_TASK;
-        self.records
-            .par_chunks_mut(chunk * LANES)
-            .zip(self.rotations.par_chunks_mut(chunk))
-            .enumerate()
-            .map(|(c, (records, rotations))| {
-                let mut extreme = Deformation { max_norm_squared: 0.0, particle: c * chunk * LANES };
-                for (k, rotation) in rotations.iter_mut().enumerate() {
-                    let s = c * chunk + k;
-                    let (T, F) = stress_of_slice(constants, rest, Local { u: local, frame }, s, rotation);
-                    let end = records.len().min((k + 1) * LANES);
-                    store(T, &mut records[k * LANES..end]);
-                    extreme.include(F.norm_squared(), s * LANES, end - k * LANES);
+        let task = |c: usize, records: &mut [Record], rotations: &mut [Quatx8], spins: &mut [[f32; 9]]| {
+            let mut extreme = Deformation { max_norm_squared: 0.0, particle: c * chunk * LANES };
+            for (k, rotation) in rotations.iter_mut().enumerate() {
+                let s = c * chunk + k;
+                let slice = stress_of_slice(constants, rest, local, s, rotation);
+                let (first, end) = (k * LANES, records.len().min((k + 1) * LANES));
+                store(slice.T, records[first..end].iter_mut().map(|record| &mut record.t));
+                if let Some(spins) = spins.get_mut(first..end) {
+                    store(slice.Y, spins.iter_mut());
                 }
-                extreme
-            })
-            .reduce(|| Deformation { max_norm_squared: -1.0, particle: 0 }, Deformation::larger)
+                extreme.include(slice.F.norm_squared(), s * LANES, end - first);
+            }
+            extreme
+        };
+        let tasks = self.records.par_chunks_mut(chunk * LANES).zip(self.rotations.par_chunks_mut(chunk));
+        let none = || Deformation { max_norm_squared: -1.0, particle: 0 };
+        if self.spins.is_empty() {
+            let run = |(c, (records, rotations)): (usize, (&mut [Record], &mut [Quatx8]))| {
+                task(c, records, rotations, &mut [])
+            };
+            tasks.enumerate().map(run).reduce(none, Deformation::larger)
+        } else {
+            let tasks = tasks.zip(self.spins.par_chunks_mut(chunk * LANES)).enumerate();
+            tasks.map(|(c, ((records, rotations), spins))| task(c, records, rotations, spins)).reduce(none, Deformation::larger)
+        }
     }
 
     /// Pass 2: f_i = Σ_j (T_i + T_j) b_ij + 2 z beta_ij u_ji (+ XSPH).
     fn sum_forces(&mut self) {
-        let pass = match (self.constants.z > 0.0, self.constants.xsph_density > 0.0) {
-            (false, false) => force_of_slice::<false, false>,
-            (true, false) => force_of_slice::<true, false>,
-            (false, true) => force_of_slice::<false, true>,
-            (true, true) => force_of_slice::<true, true>,
+        let pass = match (self.constants.z > 0.0, self.constants.xsph_density > 0.0, !self.spins.is_empty()) {
+            (false, false, false) => force_of_slice::<false, false, false>,
+            (true, false, false) => force_of_slice::<true, false, false>,
+            (false, true, false) => force_of_slice::<false, true, false>,
+            (true, true, false) => force_of_slice::<true, true, false>,
+            (false, false, true) => force_of_slice::<false, false, true>,
+            (true, false, true) => force_of_slice::<true, false, true>,
+            (false, true, true) => force_of_slice::<false, true, true>,
+            (true, true, true) => force_of_slice::<true, true, true>,
         };
-        let (constants, rest, records) = (&self.constants, &self.rest, &self.records[..]);
+        let (constants, rest) = (&self.constants, &self.rest);
+        let neighbors = Columns { records: &self.records, spins: &self.spins };
         let chunk = SLICES_PER_TASK * LANES;
         self.forces.par_chunks_mut(chunk).enumerate().for_each(|(c, forces)| {
             for (k, out) in forces.chunks_mut(LANES).enumerate() {
-                let f = pass(constants, rest, records, c * SLICES_PER_TASK + k);
+                let f = pass(constants, rest, neighbors, c * SLICES_PER_TASK + k);
                 let (x, y, z) = (f.x.as_array(), f.y.as_array(), f.z.as_array());
                 for (lane, slot) in out.iter_mut().enumerate() {
                     *slot = glam::Vec3::new(x[lane], y[lane], z[lane]);
@@ -259,6 +277,7 @@ impl ElasticBody {
     pub fn bytes(&self) -> usize {
         self.rest.bytes()
             + self.rotations.len() * size_of::<Quatx8>()
+            + self.spins.len() * size_of::<[f32; 9]>()
             + self.local.len() * (size_of::<[f32; 4]>() + size_of::<Record>() + size_of::<glam::Vec3>())
     }
 }
@@ -286,7 +305,14 @@ struct Local<'a> {
     frame: Mat3x8,
 }
 
-/// (T - z U C, F) of the eight particles of slice s.
+/// What pass 1 makes of a slice: T - z U C, Y (becker2009) and F.
+struct SliceState {
+    T: Mat3x8,
+    Y: Mat3x8,
+    F: Mat3x8,
+}
+
+/// The state of the eight particles of slice s.
 #[inline(always)]
 fn stress_of_slice(
     k: &Constants,
@@ -294,7 +320,7 @@ fn stress_of_slice(
     local: Local,
     s: usize,
     rotation: &mut Quatx8,
-) -> (Mat3x8, Mat3x8) {
+) -> SliceState {
     let constants = &rest.slices[s];
     let (U, A) = match k.model {
         Model::Becker2009 => gradients::<true>(k, rest, local.u, s),
@@ -305,17 +331,17 @@ fn stress_of_slice(
     let null = rest.null.get(s);
     let Q = local.frame;
     let F = null.map_or(Q, |n| Q - Q.mul_mat(n.full())) + fit;
-    let T = match k.model {
+    let (T, Y) = match k.model {
         Model::Becker2009 => {
             let A = A + Q.mul_mat(rest.matching[s].full());
             becker2009::stress(k, constants, (U, Q), A, rotation)
         }
-        Model::Solenthaler2007 => solenthaler2007::stress(k, constants, U, Q),
-        Model::Mls2004 => mls2004::stress(k, constants, null, F, rotation),
+        Model::Solenthaler2007 => (solenthaler2007::stress(k, constants, U, Q), Mat3x8::ZERO),
+        Model::Mls2004 => (mls2004::stress(k, constants, null, F, rotation), Mat3x8::ZERO),
     };
     // Where a curved sheet leaves its tangent plane, the rotation carries it: F + R N, here relative to Q.
     let carried = null.map_or(fit, |n| fit + (rotation.matrix() - Q).mul_mat(n.full()));
-    (T - carried.scale(Lane::splat(k.z as f32)), F)
+    SliceState { T: T - carried.scale(Lane::splat(k.z as f32)), Y, F }
 }
 
 /// U_i = Σ_j u_ji ⊗ b_ij and, for shape matching, Σ_j V_i V_j W_ij u_ji ⊗ X_ji (times h⁻²).
@@ -349,57 +375,74 @@ fn gather(p: [&[f32; 4]; LANES]) -> Vec3x8 {
     Vec3x8::new(Lane::from(p.map(|x| x[0])), Lane::from(p.map(|x| x[1])), Lane::from(p.map(|x| x[2])))
 }
 
+/// Puts the matrices of a slice into nine numbers a particle, by columns.
 #[inline(always)]
-fn store(T: Mat3x8, records: &mut [Record]) {
-    for (c, column) in T.c.iter().enumerate() {
-        for (r, lane) in [column.x, column.y, column.z].iter().enumerate() {
-            for (record, value) in records.iter_mut().zip(lane.as_array()) {
-                record.t[3 * c + r] = *value;
-            }
-        }
+fn store<'a>(M: Mat3x8, rows: impl ExactSizeIterator<Item = &'a mut [f32; 9]>) {
+    let lanes: [[f32; LANES]; 9] =
+        std::array::from_fn(|k| [M.c[k / 3].x, M.c[k / 3].y, M.c[k / 3].z][k % 3].to_array());
+    for (lane, row) in rows.enumerate() {
+        *row = lanes.map(|values| values[lane]);
     }
 }
 
-/// Σ_j (T_i + T_j) b_ij, plus the pair terms of the zero-energy control and of XSPH.
+/// What pass 2 reads of the neighbours.
+#[derive(Clone, Copy)]
+struct Columns<'a> {
+    records: &'a [Record],
+    spins: &'a [[f32; 9]],
+}
+
+/// Σ_j (T_i + T_j) b_ij, plus the pair terms of the zero-energy control, of XSPH and of turning rotations.
 #[inline(always)]
-fn force_of_slice<const ZERO_ENERGY: bool, const XSPH: bool>(
+fn force_of_slice<const ZERO_ENERGY: bool, const XSPH: bool, const SPIN: bool>(
     k: &Constants,
     rest: &Rest,
-    records: &[Record],
+    columns: Columns,
     s: usize,
 ) -> Vec3x8 {
+    let Columns { records, spins } = columns;
     let last = records.len() - 1;
-    let own: [&Record; LANES] = std::array::from_fn(|lane| &records[(s * LANES + lane).min(last)]);
-    let (T_i, u_i, v_i) =
-        (stress_lanes(own), vector_lanes(own.map(|r| &r.u)), vector_lanes(own.map(|r| &r.v)));
+    let own: [usize; LANES] = std::array::from_fn(|lane| (s * LANES + lane).min(last));
+    let mine = own.map(|i| &records[i]);
+    let T_i = matrix_lanes(mine.map(|r| &r.t));
+    let (u_i, v_i) = (vector_lanes(mine.map(|r| &r.u)), vector_lanes(mine.map(|r| &r.v)));
+    let Y_i = if SPIN { matrix_lanes(own.map(|i| &spins[i])) } else { Mat3x8::ZERO };
     let two_z = Lane::splat(2.0 * k.z as f32);
     let xsph = Lane::splat((k.xsph_density * k.kernel.h * k.kernel.h) as f32);
     let inverse_h = Lane::splat(1.0 / k.kernel.h as f32);
     let mut f = Vec3x8::ZERO;
     for row in rest.neighbors.slice(s) {
         let other = row.j.map(|j| &records[j as usize]);
+        let beta = Lane::from(row.beta);
         let b = Vec3x8::new(Lane::from(row.b[0]), Lane::from(row.b[1]), Lane::from(row.b[2]));
-        f = f + (T_i + stress_lanes(other)).mul_vec(b);
+        let weight = if XSPH || SPIN {
+            let q = b.dot(b).sqrt() / (beta + Lane::splat(f32::MIN_POSITIVE)) * inverse_h;
+            k.kernel.w_over_slope(q)
+        } else {
+            Lane::ZERO
+        };
+        let mut T = T_i + matrix_lanes(other.map(|r| &r.t));
+        if SPIN {
+            T = T + (Y_i + matrix_lanes(row.j.map(|j| &spins[j as usize]))).scale(weight);
+        }
+        f = f + T.mul_vec(b);
         if ZERO_ENERGY {
-            f = f + (vector_lanes(other.map(|r| &r.u)) - u_i) * (two_z * Lane::from(row.beta));
+            f = f + (vector_lanes(other.map(|r| &r.u)) - u_i) * (two_z * beta);
         }
         if XSPH {
-            let beta = Lane::from(row.beta);
-            let q = b.dot(b).sqrt() / (beta + Lane::splat(f32::MIN_POSITIVE)) * inverse_h;
-            let weight = xsph * beta * k.kernel.w_over_slope(q);
-            f = f + (vector_lanes(other.map(|r| &r.v)) - v_i) * weight;
+            f = f + (vector_lanes(other.map(|r| &r.v)) - v_i) * (xsph * beta * weight);
         }
     }
     f
 }
 
 #[inline(always)]
-fn stress_lanes(r: [&Record; LANES]) -> Mat3x8 {
+fn matrix_lanes(m: [&[f32; 9]; LANES]) -> Mat3x8 {
     let column = |c: usize| {
         Vec3x8::new(
-            Lane::from(r.map(|r| r.t[3 * c])),
-            Lane::from(r.map(|r| r.t[3 * c + 1])),
-            Lane::from(r.map(|r| r.t[3 * c + 2])),
+            Lane::from(m.map(|m| m[3 * c])),
+            Lane::from(m.map(|m| m[3 * c + 1])),
+            Lane::from(m.map(|m| m[3 * c + 2])),
         )
     };
     Mat3x8 { c: [column(0), column(1), column(2)] }

@@ -144,26 +144,44 @@ impl ElasticBody {
     /// Elastic and zero-energy force on every particle, in double precision.
     pub fn reference_forces(&self, positions: &[Vec3]) -> Vec<Vec3> {
         let z = self.constants.z;
-        let T: Vec<Mat3> = (0..self.len())
+        let (T, Y): (Vec<Mat3>, Vec<Mat3>) = (0..self.len())
             .map(|i| {
                 let (B, A) = self.moments_of(i, positions);
                 let (_, P, _) = self.law(i, B, A);
-                let T = match self.constants.model {
-                    Model::Mls2004 => P * self.rest.correction_of(i) * self.rest.volumes[i],
-                    Model::Solenthaler2007 | Model::Becker2009 => P,
+                let (T, Y) = match self.constants.model {
+                    Model::Mls2004 => (P * self.rest.correction_of(i) * self.rest.volumes[i], Mat3::ZERO),
+                    Model::Solenthaler2007 => (P, Mat3::ZERO),
+                    Model::Becker2009 => (P, self.spin(i, B, A, P)),
                 };
-                T - self.fit(i, B) * z
+                (T - self.fit(i, B) * z, Y)
             })
-            .collect();
+            .unzip();
+        let (rest, kernel) = (&self.rest, self.constants.kernel());
         (0..self.len())
             .map(|i| {
                 let mut f = Vec3::ZERO;
-                self.rest.neighbors.for_each_of(i, |j, b, beta| {
-                    f += (T[i] + T[j]) * b + (positions[j] - positions[i]) * (2.0 * z * beta);
+                rest.neighbors.for_each_of(i, |j, b, beta| {
+                    let X_ji = rest.positions[j] - rest.positions[i];
+                    let w = rest.volumes[i] * rest.volumes[j] * kernel.w(X_ji.length());
+                    f += (T[i] + T[j]) * b + (Y[i] + Y[j]) * X_ji * w;
+                    f += (positions[j] - positions[i]) * (2.0 * z * beta);
                 });
                 f
             })
             .collect()
+    }
+
+    /// Y_i = R [y]ₓ, the change of Becker's rotation with the positions: see `becker2009.rs`.
+    fn spin(&self, i: usize, B: Mat3, A: Mat3, P: Mat3) -> Mat3 {
+        let R = self.polar(i, A);
+        let G = R.transpose() * B * (1.0 / self.rest.volumes[i]);
+        let M = G * (R.transpose() * P).transpose();
+        let w = Vec3::new(M.z_axis.y - M.y_axis.z, M.x_axis.z - M.z_axis.x, M.y_axis.x - M.x_axis.y);
+        let S = R.transpose() * A;
+        let S = (S + S.transpose()) * 0.5;
+        let H = Mat3::IDENTITY * (trace(S) * (1.0 + super::becker2009::REGULARISATION)) - S;
+        let y = H.inverse() * w * -self.rest.volumes[i];
+        R * Mat3::from_cols(Vec3::new(0.0, y.z, -y.y), Vec3::new(-y.z, 0.0, y.x), Vec3::new(y.y, -y.x, 0.0))
     }
 
     /// Slices of eight particles, for reports of padding.

@@ -234,6 +234,20 @@ impl Sym3x8 {
         self.xx * self.xx + self.yy * self.yy + self.zz * self.zz + off + off
     }
 
+    /// A⁻¹ v by cofactors; A must not be singular.
+    #[inline(always)]
+    pub fn solve(self, v: Vec3x8) -> Vec3x8 {
+        let Sym3x8 { xx, yy, zz, xy, xz, yz } = self;
+        let (cxx, cxy, cxz) = (yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy);
+        let (cyy, cyz, czz) = (xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy);
+        let inverse = Lane::ONE / (xx * cxx + xy * cxy + xz * cxz);
+        Vec3x8 {
+            x: (cxx * v.x + cxy * v.y + cxz * v.z) * inverse,
+            y: (cxy * v.x + cyy * v.y + cyz * v.z) * inverse,
+            z: (cxz * v.x + cyz * v.y + czz * v.z) * inverse,
+        }
+    }
+
     /// Sets the matrix of one lane.
     pub fn set(&mut self, lane: usize, m: glam::DMat3) {
         let put = |slot: &mut Lane, v: f64| slot.as_mut_array()[lane] = v as f32;
