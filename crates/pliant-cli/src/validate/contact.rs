@@ -45,8 +45,8 @@ pub fn sliding(r: &mut Recorder) {
 
 /// C09d.
 pub fn bar_impact(r: &mut Recorder) {
-    for along in if r.full { vec![20, 40] } else { vec![20] } {
-        r.resolution = if along >= 40 { Resolution::L40 } else { Resolution::L20 };
+    r.resolution = Resolution::L40;
+    for along in if r.full { vec![40, 80] } else { vec![40] } {
         let s = 1.0 / along as f64;
         let mut simulation = r.simulation(&[format!("simulation.spacing={s}")]);
         let mass = 40.0;

@@ -131,7 +131,9 @@ fn print_row(row: &Row, json: bool) -> anyhow::Result<()> {
     let error = row.relative_error.map_or(String::new(), |e| format!("{:+.2} %", 100.0 * e));
     say!(
         "  {mark} {:<62} {:>14.7}  {reference:>12} {error:>10}   {}",
-        row.quantity, row.measured, row.variant
+        row.quantity,
+        row.measured,
+        row.variant
     );
     Ok(())
 }

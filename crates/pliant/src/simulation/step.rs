@@ -55,7 +55,7 @@ impl Simulation {
     pub fn step(&mut self, until: Real) -> Result<StepReport, StepError> {
         let limit = self.time_step_limit();
         let mut dt = fit(until - self.time, limit.dt);
-        if !(dt > SHORTEST * until.abs()) {
+        if dt.is_nan() || dt <= SHORTEST * until.abs() {
             let (body, particle) = limit.at.unwrap_or((0, 0));
             let i = self.bodies[body].range.start + particle;
             return Err(self.error(Stage::Velocities, Trouble::NoStep, i, dt));

@@ -156,34 +156,3 @@ fn a_point_cloud_of_another_program_reads_as_one_body() {
     assert_eq!(frame.field("red"), Some(&Values::Integers(vec![7, 9])));
     assert_eq!(frame.bodies.len(), 1);
 }
-
-/// `cargo test --release -p pliant output -- --ignored --nocapture` prints how fast frames are written.
-#[test]
-#[ignore = "a measurement, not a law"]
-fn speed_of_a_frame_of_100k_particles() {
-    let folder = Folder::new();
-    let frame = frame(0, 100_000);
-    for format in EVERY_FORMAT {
-        let path = folder.path().join("frame");
-        let (mut encoding, mut writing, mut reading, mut bytes) = (f64::MAX, f64::MAX, f64::MAX, 0);
-        for _ in 0..10 {
-            let start = std::time::Instant::now();
-            let file = encode(&frame, format);
-            encoding = encoding.min(start.elapsed().as_secs_f64());
-            write_atomically(&path, &file).unwrap();
-            writing = writing.min(start.elapsed().as_secs_f64());
-            let start = std::time::Instant::now();
-            read_frame(&path).unwrap();
-            reading = reading.min(start.elapsed().as_secs_f64());
-            bytes = file.len();
-        }
-        let speed = |seconds: f64| bytes as f64 / 1e6 / seconds;
-        println!(
-            "{format:?}: {:.1} MB, encode {:.0} MB/s, encode and write through to disk {:.0} MB/s, read {:.0} MB/s",
-            bytes as f64 / 1e6,
-            speed(encoding),
-            speed(writing),
-            speed(reading)
-        );
-    }
-}
