@@ -348,8 +348,8 @@ struct SliceState {
 fn stress_of_slice(k: &Constants, rest: &Rest, local: Local, s: usize, rotation: &mut Quatx8) -> SliceState {
     let constants = &rest.slices[s];
     let (U, A) = match k.model {
-        Model::Becker2009 => gradients::<true>(k, rest, local.u, s),
-        Model::Solenthaler2007 | Model::Mls2004 => gradients::<false>(k, rest, local.u, s),
+        Model::Becker2009 => gradients::<true>(rest, local.u, s),
+        Model::Solenthaler2007 | Model::Mls2004 => gradients::<false>(rest, local.u, s),
     };
     // F = B C = Q (I - N) + U C, N the projector onto missing dimensions.
     let fit = U.mul_mat(constants.correction.full());
@@ -369,26 +369,18 @@ fn stress_of_slice(k: &Constants, rest: &Rest, local: Local, s: usize, rotation:
     SliceState { T: T - carried.scale(Lane::splat(k.z as f32)), Y, F }
 }
 
-/// U_i = Σ_j u_ji ⊗ b_ij and, for shape matching, Σ_j V_i V_j W_ij u_ji ⊗ X_ji (times h⁻²).
+/// U_i = Σ_j u_ji ⊗ b_ij and, for shape matching, Σ_j V_i V_j W_ij u_ji ⊗ X_ji.
 #[inline(always)]
-fn gradients<const SHAPE_MATCHING: bool>(
-    k: &Constants,
-    rest: &Rest,
-    local: &[[f32; 4]],
-    s: usize,
-) -> (Mat3x8, Mat3x8) {
+fn gradients<const SHAPE_MATCHING: bool>(rest: &Rest, local: &[[f32; 4]], s: usize) -> (Mat3x8, Mat3x8) {
     let last = local.len() - 1;
     let u_i = gather(local, &eight!(|lane: usize| (s * LANES + lane).min(last) as u32));
     let (mut U, mut A) = (Mat3x8::ZERO, Mat3x8::ZERO);
-    let inverse_h = Lane::splat(1.0 / k.kernel.h as f32);
-    for row in rest.neighbors.slice(s) {
+    for (k, row) in rest.neighbors.range(s).zip(rest.neighbors.slice(s)) {
         let u_ji = gather(local, &row.j) - u_i;
         let b = Vec3x8::new(Lane::from(row.b[0]), Lane::from(row.b[1]), Lane::from(row.b[2]));
         U.add_outer(u_ji, b);
         if SHAPE_MATCHING {
-            let beta = Lane::from(row.beta) + Lane::splat(f32::MIN_POSITIVE);
-            let q = b.dot(b).sqrt() / beta * inverse_h;
-            A.add_outer(u_ji, b * k.kernel.w_over_slope(q));
+            A.add_outer(u_ji, b * Lane::from(rest.ratios[k]));
         }
     }
     (U, A)
@@ -432,19 +424,13 @@ fn force_of_slice<const ZERO_ENERGY: bool, const XSPH: bool, const SPIN: bool>(
     let own = eight!(|lane: usize| (s * LANES + lane).min(last) as u32);
     let mine = columns.gather::<SPIN>(&own);
     let two_z = Lane::splat(2.0 * k.z as f32);
-    let xsph = Lane::splat((k.xsph_density * k.kernel.h * k.kernel.h) as f32);
-    let inverse_h = Lane::splat(1.0 / k.kernel.h as f32);
+    let xsph = Lane::splat(k.xsph_density as f32);
     let mut f = Vec3x8::ZERO;
-    for row in rest.neighbors.slice(s) {
+    for (number, row) in rest.neighbors.range(s).zip(rest.neighbors.slice(s)) {
         let other = columns.gather::<SPIN>(&row.j);
         let beta = Lane::from(row.beta);
         let b = Vec3x8::new(Lane::from(row.b[0]), Lane::from(row.b[1]), Lane::from(row.b[2]));
-        let weight = if XSPH || SPIN {
-            let q = b.dot(b).sqrt() / (beta + Lane::splat(f32::MIN_POSITIVE)) * inverse_h;
-            k.kernel.w_over_slope(q)
-        } else {
-            Lane::ZERO
-        };
+        let weight = if XSPH || SPIN { Lane::from(rest.ratios[number]) } else { Lane::ZERO };
         let mut T = mine.T + other.T;
         if SPIN {
             T = T + (mine.Y + other.Y).scale(weight);

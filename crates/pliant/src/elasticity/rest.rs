@@ -32,7 +32,9 @@ pub(super) struct Rest {
     pub slices: Vec<SliceRest>,
     /// Projectors onto the missing dimensions of each neighbourhood; empty if all are three-dimensional.
     pub null: Vec<Sym3x8>,
-    /// Shape matching only: Σ_j V_i V_j W_ij X_ji ⊗ X_ji (times h⁻²).
+    /// W/(-W'/r) of every pair [m2], for shape matching and XSPH; empty for bodies that use neither.
+    pub ratios: Vec<[f32; LANES]>,
+    /// Shape matching only: Σ_j V_i V_j W_ij X_ji ⊗ X_ji.
     pub matching: Vec<Sym3x8>,
     /// Rest positions, turned as the body stands at the start.
     pub positions: Vec<Vec3>,
@@ -83,11 +85,16 @@ impl Rest {
             Model::Becker2009 => matching_moments(&neighbors, &positions, &volumes, kernel),
             Model::Solenthaler2007 | Model::Mls2004 => Vec::new(),
         };
-        Rest { neighbors, slices, null, matching, positions, volumes }
+        let ratios = if method.model == Model::Becker2009 || method.xsph > 0.0 {
+            neighbors.weight_ratios(&positions, kernel)
+        } else {
+            Vec::new()
+        };
+        Rest { neighbors, slices, null, ratios, matching, positions, volumes }
     }
 }
 
-/// Σ_j V_i V_j W_ij X_ji ⊗ X_ji / h² of every particle.
+/// Σ_j V_i V_j W_ij X_ji ⊗ X_ji of every particle.
 fn matching_moments(
     neighbors: &RestNeighbors,
     positions: &[Vec3],
@@ -99,8 +106,7 @@ fn matching_moments(
         let mut m = Mat3::ZERO;
         neighbors.for_each_of(i, |j, _, _| {
             let x_ji = positions[j] - positions[i];
-            m += outer(x_ji, x_ji)
-                * (volumes[i] * volumes[j] * kernel.w(x_ji.length()) / (kernel.h * kernel.h));
+            m += outer(x_ji, x_ji) * (volumes[i] * volumes[j] * kernel.w(x_ji.length()));
         });
         moments[i / LANES].set(i % LANES, m);
     }
@@ -155,6 +161,7 @@ impl Rest {
         self.neighbors.bytes()
             + self.slices.len() * size_of::<SliceRest>()
             + (self.null.len() + self.matching.len()) * size_of::<Sym3x8>()
+            + self.ratios.len() * size_of::<[f32; LANES]>()
             + self.positions.len() * (size_of::<Vec3>() + size_of::<Real>())
     }
 }

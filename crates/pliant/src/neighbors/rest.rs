@@ -69,10 +69,32 @@ impl RestNeighbors {
         RestNeighbors { particles: rest.len(), slices, rows, pairs }
     }
 
+    /// W_ij / (-W'_ij/r) [m2] of every pair, row by row as in `rows`; zero in the padding.
+    pub fn weight_ratios(&self, rest: &[Vec3], kernel: Kernel) -> Vec<[f32; LANES]> {
+        let mut ratios = vec![[0.0; LANES]; self.rows.len()];
+        for s in 0..self.slices.len() - 1 {
+            for k in self.slices[s] as usize..self.slices[s + 1] as usize {
+                for (lane, ratio) in ratios[k].iter_mut().enumerate() {
+                    let (i, j) = (s * LANES + lane, self.rows[k].j[lane] as usize);
+                    if i < rest.len() && i != j {
+                        *ratio = kernel.w_over_slope(rest[i].distance(rest[j])) as f32;
+                    }
+                }
+            }
+        }
+        ratios
+    }
+
     /// The rows of slice s.
     #[inline(always)]
     pub fn slice(&self, s: usize) -> &[PairRow] {
-        &self.rows[self.slices[s] as usize..self.slices[s + 1] as usize]
+        &self.rows[self.range(s)]
+    }
+
+    /// The numbers of the rows of slice s.
+    #[inline(always)]
+    pub fn range(&self, s: usize) -> std::ops::Range<usize> {
+        self.slices[s] as usize..self.slices[s + 1] as usize
     }
 
     /// Calls `f(j, b_ij, beta_ij)` for each neighbour of i.
