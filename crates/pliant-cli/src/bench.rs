@@ -3,7 +3,6 @@
 use crate::complain::BadInput;
 use clap::Args;
 use pliant::elasticity::Model;
-use pliant::math::Vec3;
 use pliant::scene::Scene;
 use pliant::simulation::Simulation;
 use serde_json::{Value, json};
@@ -206,25 +205,27 @@ fn triad_gb_per_s() -> f64 {
     (3 * 8 * n) as f64 / ms * 1e-6
 }
 
-/// Peak memory per particle of an explicit body with everything a run does: steps, contact, a frame, a checkpoint.
+/// Peak memory per particle of an explicit body in a whole run: steps, contact, frames, checkpoint, pictures.
 fn memory(_: &Arguments) -> anyhow::Result<Vec<Value>> {
+    struct Silent;
+    impl pliant::run::Observer for Silent {
+        fn on(&mut self, _: pliant::run::Event<'_>) {}
+    }
     let before = resident_mb();
-    let mut simulation = build(
-        "simulation = { spacing = 0.0125, duration = 1 }
+    let text = "simulation = { spacing = 0.0125, duration = 0.004 }
+         output = { fps = 500 }
          materials.m = { model = \"becker2009\", youngs_modulus = 1e6 }
          bodies = [{ material = \"m\", shape = { type = \"box\", size = [1, 1, 1] }, position = [0, 0.505, 0] }]
-         rigids = [{ shape = { type = \"plane\", normal = [0, 1, 0] } }]",
-    )?;
-    for _ in 0..3 {
-        simulation.step(1.0)?;
-    }
-    let saved = simulation.save();
-    std::hint::black_box((&saved, &simulation.particles().positions[0] as &Vec3));
+         rigids = [{ shape = { type = \"plane\", normal = [0, 1, 0] } }]";
+    let scene = Scene::from_toml("memory", "memory", text, &[])?;
+    let dir = std::env::temp_dir().join(format!("pliant-bench-{}", std::process::id()));
+    let options = pliant::run::RunOptions { dir: dir.clone(), frames: None, resume: false };
+    let summary = pliant::run::run(&scene, &options, &mut Silent);
+    std::fs::remove_dir_all(&dir).ok();
+    let n = summary?.total_particles;
     let peak = pliant::run::peak_memory_mb();
-    let n = simulation.particles().len();
     let bytes = peak.zip(before).map(|(peak, before)| (peak - before) * 1024.0 * 1024.0 / n as f64);
-    Ok(vec![json!({ "name": "memory", "particles": n, "peak_bytes_per_particle": bytes.map(rounded),
-        "held_bytes_per_particle": simulation.bytes() / n })])
+    Ok(vec![json!({ "name": "memory", "particles": n, "peak_bytes_per_particle": bytes.map(rounded) })])
 }
 
 fn resident_mb() -> Option<f64> {

@@ -95,12 +95,6 @@ fn warnings(scene: &Scene, simulation: &Simulation) -> Vec<String> {
             warnings
                 .push(format!("\"{name}\" uses solenthaler2007, which resists rotation; mls2004 does not"));
         }
-        if body.method.model == pliant::elasticity::Model::Becker2009 && body.method.zero_energy < 1.0 {
-            warnings.push(format!(
-                "\"{name}\" uses becker2009, whose forces derive from no energy: in long runs it may gain some; \
-                 zero_energy = 1 and a little xsph keep it calm, mls2004 needs neither"
-            ));
-        }
         if body.range.len() > 1 && body.elastic.pairs() == 0 {
             warnings.push(format!("particles of \"{name}\" have no neighbours: it has no stiffness"));
         }

@@ -3,7 +3,7 @@
 use crate::complain::BadInput;
 use clap::Args;
 use pliant::output::read_index;
-use pliant::run::{PictureRequest, StillOf, draw};
+use pliant::run::{PictureRequest, draw};
 use pliant::scene::Scene;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -35,7 +35,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let mut request = PictureRequest::for_run(dir, &scene);
     if let Some(output) = arguments.output {
         match output.extension().and_then(|e| e.to_str()) {
-            Some("png") => (request.still, request.movie) = (Some((output, StillOf::Last)), None),
+            Some("png") => (request.still, request.movie) = (Some(output), None),
             Some("gif") => (request.still, request.movie) = (None, Some(output)),
             _ => return Err(BadInput(format!("{}: -o takes a .png or a .gif", output.display())).into()),
         }

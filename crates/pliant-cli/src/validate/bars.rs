@@ -156,9 +156,9 @@ fn vibrate(r: &mut Recorder, along: usize, law: &str, strain: f64, odd: bool) {
         *x = pose.to_world(*rest + Vec3::X * pulled);
     }
 
-    let states = simulation.fields().states;
-    let in_bar = states.iter().zip(&simulation.particles().rest_positions).filter(|(_, x)| x.x > clamp);
-    let energy: f64 = in_bar.map(|(state, _)| state.energy).sum();
+    let fields = simulation.fields();
+    let in_bar = fields.iter().zip(&simulation.particles().rest_positions).filter(|(_, x)| x.x > clamp);
+    let energy: f64 = in_bar.map(|(point, _)| point.energy).sum();
     let (mut tip, mut middle) = (Vec::new(), Vec::new());
     let (steps_per_second, periods) = (20, 5);
     for k in 0..=20 * steps_per_second * periods {

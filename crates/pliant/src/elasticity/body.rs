@@ -160,7 +160,7 @@ impl ElasticBody {
         }
     }
 
-    /// Forces on all particles at these positions and velocities.
+    /// Forces on all particles at these positions and velocities; without velocities nothing moves.
     pub fn compute_forces(&mut self, positions: &[Vec3], velocities: &[Vec3]) -> Deformation {
         self.localize(positions, velocities);
         let deformation = self.deform();
@@ -171,7 +171,9 @@ impl ElasticBody {
     /// Single-precision displacements from the rigid frame of a particle in the middle of the body.
     fn localize(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
         let middle = positions.len() / 2;
-        let (center, mean_velocity) = (positions[middle], velocities[middle]);
+        let center = positions[middle];
+        let velocity = |i: usize| velocities.get(i).copied().unwrap_or(Vec3::ZERO);
+        let mean_velocity = velocity(middle);
         let (rest, rest_center) = (&self.rest.positions[..], self.rest.positions[middle]);
         let frame = Mat3::from_quat(self.rotation(middle));
         self.frame = Mat3x8::splat(frame);
@@ -185,7 +187,7 @@ impl ElasticBody {
                     *local = [u.x, u.y, u.z, 0.0];
                     record.rest.u = u.to_array();
                     if with_velocity {
-                        record.rest.v = (velocities[i] - mean_velocity).as_vec3().to_array();
+                        record.rest.v = (velocity(i) - mean_velocity).as_vec3().to_array();
                     }
                 }
             },

@@ -31,11 +31,12 @@ impl StableStep {
 
     /// Power iteration on M⁻¹K with the body's own force: K p ≈ -f(X + eps p)/eps.
     pub fn estimate(body: &mut ElasticBody, masses: &[Real]) -> StableStep {
-        let rest = body.rest.positions.clone();
-        let n = rest.len();
+        let n = masses.len();
         let spacing = body.rest.volumes[n / 2].cbrt();
-        let zero = vec![Vec3::ZERO; n];
+        // Displacements of a hundredth of a spacing: large against rounding, small against the geometry.
+        let eps = 0.01 * spacing;
         let mut mode: Vec<Vec3> = (0..n).map(scatter).collect();
+        let mut moved = vec![Vec3::ZERO; n];
         let mut lambda: Real = 0.0;
         for _ in 0..ITERATIONS {
             let (largest, _) = max_with_index(n, |i| mode[i].length_squared());
@@ -43,16 +44,16 @@ impl StableStep {
                 break;
             }
             mode.iter_mut().for_each(|p| *p /= largest.sqrt());
-            // Displacements of a hundredth of a spacing: large against rounding, small against the geometry.
-            let eps = 0.01 * spacing;
-            let moved: Vec<Vec3> = rest.iter().zip(&mode).map(|(x, p)| *x + *p * eps).collect();
-            body.compute_forces(&moved, &zero);
-            let next: Vec<Vec3> =
-                (0..n).map(|i| body.forces[i].as_dvec3() * (-1.0 / (masses[i] * eps))).collect();
+            for (x, (rest, p)) in moved.iter_mut().zip(body.rest.positions.iter().zip(&mode)) {
+                *x = *rest + *p * eps;
+            }
+            body.compute_forces(&moved, &[]);
             let before = sum(n, 0.0, |i| masses[i] * mode[i].length_squared());
-            let after = sum(n, 0.0, |i| masses[i] * next[i].length_squared());
+            for (p, (f, m)) in mode.iter_mut().zip(body.forces.iter().zip(masses)) {
+                *p = f.as_dvec3() * (-1.0 / (m * eps));
+            }
+            let after = sum(n, 0.0, |i| masses[i] * mode[i].length_squared());
             lambda = lambda.max((after / before).sqrt());
-            mode = next;
         }
         let (_, particle) = max_with_index(n, |i| mode[i].length_squared());
         body.forget_rotations();

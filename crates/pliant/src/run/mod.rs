@@ -5,7 +5,7 @@ mod pictures;
 mod summary;
 mod tables;
 
-pub use pictures::{PictureRequest, StillOf, draw};
+pub use pictures::{PictureRequest, draw};
 pub use summary::{Limit, Summary, peak_memory_mb};
 
 use crate::math::Real;

@@ -17,22 +17,17 @@ const MOVIE_FPS: f64 = 25.0;
 /// Frames of a movie at most.
 const MOVIE_FRAMES: usize = 400;
 
+/// Values of a field looked at in a frame, about.
+const SAMPLED_VALUES: usize = 100_000;
+
 /// Which pictures to make of a run.
 #[derive(Clone, Debug)]
 pub struct PictureRequest<'a> {
     pub dir: PathBuf,
     pub scene: &'a Scene,
-    /// A still of this frame, if any.
-    pub still: Option<(PathBuf, StillOf)>,
+    /// A still of the last frame, if any.
+    pub still: Option<PathBuf>,
     pub movie: Option<PathBuf>,
-}
-
-/// The frame of a still.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StillOf {
-    /// The one with the most to see: the middle of the run.
-    Middle,
-    Last,
 }
 
 impl<'a> PictureRequest<'a> {
@@ -41,7 +36,7 @@ impl<'a> PictureRequest<'a> {
         PictureRequest {
             dir: dir.to_path_buf(),
             scene,
-            still: Some((dir.join("preview.png"), StillOf::Last)),
+            still: Some(dir.join("preview.png")),
             movie: Some(dir.join("movie.gif")),
         }
     }
@@ -60,11 +55,10 @@ pub fn draw(
         .collect();
     let mut written = Vec::new();
     let artist = Artist::new(request.scene, &stored, simulation)?;
-    if let Some((path, which)) = &request.still {
-        let frame = match (stored.last(), which) {
-            (None, _) => tables::frame(simulation, 0, &simulation.fields()),
-            (Some(last), StillOf::Last) => read_frame(last)?,
-            (Some(_), StillOf::Middle) => read_frame(&stored[stored.len() / 2])?,
+    if let Some(path) = &request.still {
+        let frame = match stored.last() {
+            None => tables::frame(simulation, 0, &simulation.fields()),
+            Some(last) => read_frame(last)?,
         };
         write_atomically(path, &encode_png(&artist.paint(&frame)))?;
         written.push(path.clone());
@@ -94,21 +88,20 @@ struct Artist<'a> {
 
 impl<'a> Artist<'a> {
     fn new(scene: &'a Scene, stored: &[PathBuf], simulation: &Simulation) -> Result<Self, OutputError> {
-        // A dozen frames tell where things go and how large fields get.
-        let step = stored.len().div_ceil(12).max(1);
-        let mut seen = Vec::new();
-        for file in stored.iter().step_by(step) {
-            seen.push(read_frame(file)?);
+        // A dozen frames tell where things go and how large fields get; one is held at a time.
+        let mut seen = Seen::nothing();
+        for file in stored.iter().step_by(stored.len().div_ceil(12).max(1)) {
+            seen.look(scene, &read_frame(file)?);
         }
-        if seen.is_empty() {
-            seen.push(tables::frame(simulation, 0, &simulation.fields()));
+        if stored.is_empty() {
+            seen.look(scene, &tables::frame(simulation, 0, &simulation.fields()));
         }
         let range = match scene.look.color_by {
             ColorBy::Body => [0.0, 1.0],
             ColorBy::Field { range: Some([lo, hi]), .. } => [lo as f32, hi as f32],
-            ColorBy::Field { field, range: None } => found_range(field, &seen),
+            ColorBy::Field { field, range: None } => seen.range(field),
         };
-        Ok(Artist { scene, view: view(scene, &seen), range })
+        Ok(Artist { scene, view: seen.view(scene), range })
     }
 
     fn paint(&self, frame: &Frame) -> Picture {
@@ -175,24 +168,55 @@ impl<'a> Artist<'a> {
     }
 }
 
-/// The scene's camera; what it leaves open is chosen to see everything that happens.
-fn view(scene: &Scene, seen: &[Frame]) -> View {
-    let finite = seen.iter().flat_map(|f| &f.positions).filter(|p| p.iter().all(|c| c.is_finite()));
-    let (lo, hi) = finite.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(lo, hi), p| {
-        let p = Vec3::new(p[0] as f64, p[1] as f64, p[2] as f64);
-        (lo.min(p), hi.max(p))
-    });
-    let (lo, hi) = if lo.is_finite() && hi.is_finite() { (lo, hi) } else { (-Vec3::ONE, Vec3::ONE) };
-    let camera = scene.look.camera;
-    let mut view = fit_view(lo, hi, scene.look.size, camera.field_of_view);
-    if let Some(look_at) = camera.look_at {
-        view.position += look_at - view.look_at;
-        view.look_at = look_at;
+/// What some frames show: where things are, and values of the coloured field.
+struct Seen {
+    lo: Vec3,
+    hi: Vec3,
+    values: Vec<f32>,
+}
+
+impl Seen {
+    fn nothing() -> Self {
+        Seen { lo: Vec3::INFINITY, hi: Vec3::NEG_INFINITY, values: Vec::new() }
     }
-    if let Some(position) = camera.position {
-        view.position = position;
+
+    fn look(&mut self, scene: &Scene, frame: &Frame) {
+        for p in frame.positions.iter().map(|p| glam::Vec3::from_array(*p)).filter(|p| p.is_finite()) {
+            self.lo = self.lo.min(p.as_dvec3());
+            self.hi = self.hi.max(p.as_dvec3());
+        }
+        if let ColorBy::Field { field, range: None } = scene.look.color_by {
+            let every = frame.positions.len() / SAMPLED_VALUES + 1;
+            let sampled = values(field, frame).into_iter().step_by(every);
+            self.values.extend(sampled.filter(|v| v.is_finite()));
+        }
     }
-    view
+
+    /// The scene's camera; what it leaves open is chosen to see everything that happens.
+    fn view(&self, scene: &Scene) -> View {
+        let found = self.lo.is_finite() && self.hi.is_finite();
+        let (lo, hi) = if found { (self.lo, self.hi) } else { (-Vec3::ONE, Vec3::ONE) };
+        let camera = scene.look.camera;
+        let mut view = fit_view(lo, hi, scene.look.size, camera.field_of_view);
+        if let Some(look_at) = camera.look_at {
+            view.position += look_at - view.look_at;
+            view.look_at = look_at;
+        }
+        if let Some(position) = camera.position {
+            view.position = position;
+        }
+        view
+    }
+
+    /// From the smallest to the 99.5th percentile: a few extreme particles do not wash out the rest.
+    fn range(&mut self, field: ColorField) -> [f32; 2] {
+        self.values.sort_unstable_by(f32::total_cmp);
+        let all = &self.values;
+        match (all.first(), all.get(all.len().saturating_sub(1 + all.len() / 200))) {
+            (Some(&lo), Some(&hi)) if hi > lo => [if field == ColorField::Volume { lo } else { 0.0 }, hi],
+            _ => [0.0, 1.0],
+        }
+    }
 }
 
 /// A field of a frame as numbers.
@@ -207,15 +231,5 @@ fn values(field: ColorField, frame: &Frame) -> Vec<f32> {
         Some(Values::Vectors(v)) => v.iter().map(|v| glam::Vec3::from_array(*v).length()).collect(),
         Some(Values::Integers(v)) => v.iter().map(|v| *v as f32).collect(),
         None => vec![0.0; frame.positions.len()],
-    }
-}
-
-/// From the smallest to the 99.5th percentile: a few extreme particles do not wash out the rest.
-fn found_range(field: ColorField, seen: &[Frame]) -> [f32; 2] {
-    let mut all: Vec<f32> = seen.iter().flat_map(|f| values(field, f)).filter(|v| v.is_finite()).collect();
-    all.sort_unstable_by(f32::total_cmp);
-    match (all.first(), all.get(all.len().saturating_sub(1 + all.len() / 200))) {
-        (Some(&lo), Some(&hi)) if hi > lo => [if field == ColorField::Volume { lo } else { 0.0 }, hi],
-        _ => [0.0, 1.0],
     }
 }

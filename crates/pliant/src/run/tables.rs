@@ -3,7 +3,7 @@
 use crate::math::Real;
 use crate::output::tables::{Cell, vector_columns};
 use crate::output::{Field, Frame, FrameBody, OutputError, Table, Values};
-use crate::simulation::{BodyDiagnostics, Fields, Simulation, TimeStepLimit};
+use crate::simulation::{BodyDiagnostics, PointFields, Simulation, TimeStepLimit};
 use std::path::Path;
 
 /// `stats.csv` and, if the scene has probes, `probes.csv`.
@@ -128,12 +128,12 @@ pub(super) fn record(
 }
 
 /// The frame of the present state.
-pub(super) fn frame(simulation: &Simulation, index: u32, fields: &Fields) -> Frame {
+pub(super) fn frame(simulation: &Simulation, index: u32, fields: &[PointFields]) -> Frame {
     let particles = simulation.particles();
     let single = |v: &crate::math::Vec3| v.as_vec3().to_array();
-    let scalars = |name: &str, f: &dyn Fn(usize) -> Real| Field {
+    let scalars = |name: &str, f: &dyn Fn(usize) -> f32| Field {
         name: name.to_string(),
-        values: Values::Scalars((0..particles.len()).map(|i| f(i) as f32).collect()),
+        values: Values::Scalars((0..particles.len()).map(f).collect()),
     };
     let bodies = simulation.bodies();
     let numbers = bodies.iter().enumerate().flat_map(|(k, b)| std::iter::repeat_n(k as i32, b.range.len()));
@@ -148,8 +148,8 @@ pub(super) fn frame(simulation: &Simulation, index: u32, fields: &Fields) -> Fra
                 values: Values::Vectors(particles.velocities.iter().map(single).collect()),
             },
             Field { name: "body".into(), values: Values::Integers(numbers.collect()) },
-            scalars("stress", &|i| fields.states[i].von_mises()),
-            scalars("volume_ratio", &|i| fields.states[i].deformation_gradient.determinant()),
+            scalars("stress", &|i| fields[i].von_mises),
+            scalars("volume_ratio", &|i| fields[i].volume_ratio),
         ],
     }
 }

@@ -73,7 +73,7 @@ pub struct Look {
     pub body_colors: Vec<[f32; 3]>,
 }
 
-/// Where one looks from; `None` is chosen to see the whole first frame.
+/// Where one looks from; `None` is chosen to see all that happens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
     pub position: Option<Vec3>,

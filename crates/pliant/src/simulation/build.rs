@@ -67,47 +67,24 @@ fn build_body(
     particles: &mut Particles,
 ) -> Result<Body, BuildError> {
     let s = setup.spacing;
-    let sampled = body.shape.sample(s, body.sampling);
     let name = || body.name.clone();
-    if sampled.is_empty() {
+    let rest = in_curve_order(body.shape.sample(s, body.sampling));
+    if rest.is_empty() {
         return Err(BuildError::NoParticles { body: index, name: name() });
     }
-    let rest: Vec<Vec3> = hilbert_order(&sampled).into_iter().map(|i| sampled[i as usize]).collect();
     let volume = s.powi(3);
-    let mass = body.material.density * volume;
-    let center = rest.iter().sum::<Vec3>() / rest.len() as Real;
-
-    let mut pin_used = vec![false; body.pins.len()];
-    let rows: Vec<Particle> = rest
-        .iter()
-        .map(|&rest_position| {
-            let pin = body.pins.iter().position(|p| p.region.contains(rest_position));
-            if let Some(pin) = pin {
-                pin_used[pin] = true;
-            }
-            let start = body.start_position(rest_position);
-            let arm = start - body.pose.to_world(body.initial_stretch * center);
-            Particle {
-                positions: start,
-                velocities: body.velocity + body.angular_velocity.cross(arm),
-                rest_positions: rest_position,
-                masses: mass,
-                pins: pin.map_or(FREE, |p| p as u32),
-            }
-        })
-        .collect();
-    if let Some(pin) = pin_used.iter().position(|used| !used) {
-        return Err(BuildError::EmptyPin { body: index, name: name(), pin });
-    }
+    let rows = place_particles(body, &rest, body.material.density * volume)
+        .map_err(|pin| BuildError::EmptyPin { body: index, name: name(), pin })?;
     let loads =
         place_loads(body, &rest).map_err(|load| BuildError::EmptyLoad { body: index, name: name(), load })?;
+    let range = particles.append(&rows);
+    drop((rest, rows)); // what follows needs the memory more
 
     // The rest shape is turned as the body stands: a method without rotations starts at rest, too.
     let turn = Mat3::from_quat(body.pose.rotation);
-    let turned: Vec<Vec3> = rest.iter().map(|x| turn * *x).collect();
+    let turned = particles.rest_positions[range.clone()].iter().map(|x| turn * *x).collect();
     let (material, method) = (body.material.clone(), body.method);
     let mut elastic = ElasticBody::new(turned, volume, material.density, kernel, method, material.moduli);
-    let range = particles.append(&rows);
     let stable = StableStep::estimate(&mut elastic, &particles.masses[range.clone()]);
     Ok(Body {
         name: name(),
@@ -120,6 +97,33 @@ fn build_body(
         max_stretch_squared: 1.0,
         loads,
     })
+}
+
+fn in_curve_order(points: Vec<Vec3>) -> Vec<Vec3> {
+    hilbert_order(&points).into_iter().map(|i| points[i as usize]).collect()
+}
+
+/// The particles at t = 0, or the number of a pin that holds none.
+fn place_particles(body: &BodySetup, rest: &[Vec3], mass: Real) -> Result<Vec<Particle>, usize> {
+    let center = rest.iter().sum::<Vec3>() / rest.len() as Real;
+    let mut pin_used = vec![false; body.pins.len()];
+    let place = |&rest_position: &Vec3| {
+        let pin = body.pins.iter().position(|p| p.region.contains(rest_position));
+        if let Some(pin) = pin {
+            pin_used[pin] = true;
+        }
+        let start = body.start_position(rest_position);
+        let arm = start - body.pose.to_world(body.initial_stretch * center);
+        Particle {
+            positions: start,
+            velocities: body.velocity + body.angular_velocity.cross(arm),
+            rest_positions: rest_position,
+            masses: mass,
+            pins: pin.map_or(FREE, |p| p as u32),
+        }
+    };
+    let rows = rest.iter().map(place).collect();
+    pin_used.iter().position(|used| !used).map_or(Ok(rows), Err)
 }
 
 /// The loads with their particles, or the number of one that has none.

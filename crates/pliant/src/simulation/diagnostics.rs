@@ -3,6 +3,7 @@
 use super::Simulation;
 use crate::elasticity::PointState;
 use crate::math::{Real, Vec3, sum};
+use rayon::prelude::*;
 
 /// Sums over a body.
 #[derive(Clone, Copy, Debug)]
@@ -25,39 +26,56 @@ pub struct BodyDiagnostics {
     pub particles: usize,
 }
 
-/// Per-particle fields of a frame, in the order of the store.
-#[derive(Clone, Debug)]
-pub struct Fields {
-    pub states: Vec<PointState>,
+/// What frames and sums need of a particle: compact, as there is one for each.
+#[derive(Clone, Copy, Debug)]
+pub struct PointFields {
+    /// [J]
+    pub energy: Real,
+    /// J = det F.
+    pub volume_ratio: f32,
+    /// [Pa]
+    pub von_mises: f32,
+}
+
+impl PointFields {
+    fn of(state: &PointState) -> Self {
+        PointFields {
+            energy: state.energy,
+            volume_ratio: state.deformation_gradient.determinant() as f32,
+            von_mises: state.von_mises() as f32,
+        }
+    }
 }
 
 impl Simulation {
-    /// Deformation, stress and energy of every particle.
-    pub fn fields(&self) -> Fields {
-        let mut states = Vec::with_capacity(self.particles.len());
+    /// Fields of every particle, in the order of the store.
+    pub fn fields(&self) -> Vec<PointFields> {
+        let mut fields = Vec::with_capacity(self.particles.len());
         for body in &self.bodies {
-            states.extend(body.elastic.point_states(&self.particles.positions[body.range.clone()]));
+            let x = &self.particles.positions[body.range.clone()];
+            let of = |i: usize| PointFields::of(&body.elastic.point_state(i, x));
+            fields.par_extend((0..body.range.len()).into_par_iter().with_min_len(128).map(of));
         }
-        Fields { states }
+        fields
     }
 
     /// Sums over body `k`, given the fields of the present state.
-    pub fn diagnostics(&self, k: usize, fields: &Fields) -> BodyDiagnostics {
+    pub fn diagnostics(&self, k: usize, fields: &[PointFields]) -> BodyDiagnostics {
         let range = self.bodies[k].range.clone();
         let x = &self.particles.positions[range.clone()];
         let v = &self.particles.velocities[range.clone()];
         let m = &self.particles.masses[range.clone()];
-        let states = &fields.states[range];
+        let fields = &fields[range];
         let n = x.len();
         let scalar = |term: &(dyn Fn(usize) -> Real + Sync)| sum(n, 0.0, term);
         let vector = |term: &(dyn Fn(usize) -> Vec3 + Sync)| sum(n, Vec3::ZERO, term);
         let mass = scalar(&|i| m[i]);
         let center = vector(&|i| x[i] * m[i]) / mass;
         let volume = self.setup.spacing.powi(3);
-        let det = |i: usize| states[i].deformation_gradient.determinant();
+        let det = |i: usize| fields[i].volume_ratio as Real;
         BodyDiagnostics {
             kinetic_energy: scalar(&|i| 0.5 * m[i] * v[i].length_squared()),
-            elastic_energy: scalar(&|i| states[i].energy),
+            elastic_energy: scalar(&|i| fields[i].energy),
             potential_energy: -mass * self.setup.gravity.dot(center),
             momentum: vector(&|i| v[i] * m[i]),
             angular_momentum: vector(&|i| x[i].cross(v[i]) * m[i]),

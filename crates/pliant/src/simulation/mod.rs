@@ -10,7 +10,7 @@ mod step;
 mod time_step;
 
 pub use build::BuildError;
-pub use diagnostics::{BodyDiagnostics, Fields};
+pub use diagnostics::{BodyDiagnostics, PointFields};
 pub use error::{Stage, StepError, Trouble};
 pub use setup::*;
 pub use step::{StageTimes, StepReport};
