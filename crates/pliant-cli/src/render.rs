@@ -27,7 +27,6 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         return Err(BadInput(format!("{} has no scene.toml: it is no folder of a run", dir.display())).into());
     }
     let scene = Scene::load(&file.to_string_lossy(), &arguments.set)?;
-    let simulation = scene.build()?;
     let stored = read_index(dir).map_err(|error| BadInput(error.to_string()))?;
     if stored.iter().all(|frame| frame.files.is_empty()) {
         return Err(BadInput(format!("{} holds no stored frames to draw", dir.display())).into());
@@ -41,7 +40,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         }
     }
     let bar = indicatif::ProgressBar::new(1);
-    let written = draw(&request, &simulation, &mut |done, of| {
+    let written = draw(&request, &mut |done, of| {
         bar.set_length(of as u64);
         bar.set_position(done as u64);
     })?;

@@ -96,7 +96,7 @@ pub enum RunError {
 pub fn run(scene: &Scene, options: &RunOptions, observer: &mut dyn Observer) -> Result<Summary, RunError> {
     let mut simulation = scene.build().map_err(Box::new)?;
     let run = Run::open(scene, options, &mut simulation, observer)?;
-    run.go(&mut simulation, observer)
+    run.go(simulation, observer)
 }
 
 /// Times that differ by less than this part are one: k samples of 1/60 s are k/60 s only up to rounding.
@@ -195,22 +195,22 @@ impl<'a> Run<'a> {
         })
     }
 
-    fn go(mut self, simulation: &mut Simulation, observer: &mut dyn Observer) -> Result<Summary, RunError> {
+    fn go(mut self, mut simulation: Simulation, observer: &mut dyn Observer) -> Result<Summary, RunError> {
         if self.next_frame == 0 {
-            self.tables.sample_probes(simulation)?;
-            self.store_frame(simulation, observer)?;
+            self.tables.sample_probes(&simulation)?;
+            self.store_frame(&simulation, observer)?;
         }
         let mut stopped = false;
         while self.next_frame <= self.schedule.last && !stopped {
-            if let Err(error) = self.simulate_frame(simulation, observer) {
-                return Err(self.keep_last_good_state(simulation, error));
+            if let Err(error) = self.simulate_frame(&mut simulation, observer) {
+                return Err(self.keep_last_good_state(&simulation, error));
             }
-            self.store_frame(simulation, observer)?;
+            self.store_frame(&simulation, observer)?;
             stopped = observer.stop_requested();
             let due =
                 simulation.time() - self.last_checkpoint >= self.scene.output.checkpoint_every * (1.0 - 1e-9);
             if due || stopped || self.next_frame > self.schedule.last {
-                self.store_checkpoint(simulation)?;
+                self.store_checkpoint(&simulation)?;
             }
         }
         self.finish(simulation, stopped, observer)
@@ -285,7 +285,7 @@ impl<'a> Run<'a> {
 
     fn finish(
         self,
-        simulation: &Simulation,
+        simulation: Simulation,
         stopped: bool,
         observer: &mut dyn Observer,
     ) -> Result<Summary, RunError> {
@@ -294,14 +294,17 @@ impl<'a> Run<'a> {
             stopped_early: stopped,
             retries: self.retries,
             warnings: self.warnings,
-            ..Summary::of(self.scene, simulation, &self.limit)
+            ..Summary::of(self.scene, &simulation, &self.limit)
         };
         summary.wall_seconds = self.started.elapsed().as_secs_f64();
-        summary.set_speed(simulation, simulation.steps() - self.first_step);
+        summary.set_speed(&simulation, simulation.steps() - self.first_step);
         if !stopped {
-            let request = PictureRequest::for_run(&self.folder.dir, self.scene);
-            summary.pictures =
-                draw(&request, simulation, &mut |done, of| observer.on(Event::Drawing { done, of }))?;
+            let mut request = PictureRequest::for_run(&self.folder.dir, self.scene);
+            if self.scene.output.formats.is_empty() {
+                request.last = Some(tables::frame(&simulation, 0, &simulation.fields()));
+            }
+            drop(simulation); // pictures need its memory
+            summary.pictures = draw(&request, &mut |done, of| observer.on(Event::Drawing { done, of }))?;
         }
         summary.write(&self.folder.dir)?;
         Ok(summary)

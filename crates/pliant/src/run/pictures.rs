@@ -1,13 +1,11 @@
 //! Preview and movie from stored frames.
 
-use super::tables;
 use crate::math::Vec3;
 use crate::output::{Frame, OutputError, Values, read_frame, read_index, write_atomically};
 use crate::render::{
     Ball, GifMovie, Legend, Overlay, Picture, Solid, View, colormap, encode_png, fit_view, render,
 };
 use crate::scene::{ColorBy, ColorField, Scene};
-use crate::simulation::Simulation;
 use std::path::{Path, PathBuf};
 
 /// Radius of a drawn particle in spacings: neighbours overlap a little, so that a body looks closed.
@@ -28,6 +26,8 @@ pub struct PictureRequest<'a> {
     /// A still of the last frame, if any.
     pub still: Option<PathBuf>,
     pub movie: Option<PathBuf>,
+    /// The last state, for runs that store no frames.
+    pub last: Option<Frame>,
 }
 
 impl<'a> PictureRequest<'a> {
@@ -38,14 +38,14 @@ impl<'a> PictureRequest<'a> {
             scene,
             still: Some(dir.join("preview.png")),
             movie: Some(dir.join("movie.gif")),
+            last: None,
         }
     }
 }
 
-/// Draws what is asked for; returns the files written. A run without stored frames gets a still of `simulation`.
+/// Draws what is asked for from the stored frames; returns the files written.
 pub fn draw(
     request: &PictureRequest,
-    simulation: &Simulation,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Vec<PathBuf>, OutputError> {
     let stored: Vec<PathBuf> = read_index(&request.dir)
@@ -54,14 +54,17 @@ pub fn draw(
         .filter_map(|entry| entry.files.first().map(|file| request.dir.join("frames").join(file)))
         .collect();
     let mut written = Vec::new();
-    let artist = Artist::new(request.scene, &stored, simulation)?;
+    let artist = Artist::new(request, &stored)?;
     if let Some(path) = &request.still {
-        let frame = match stored.last() {
-            None => tables::frame(simulation, 0, &simulation.fields()),
-            Some(last) => read_frame(last)?,
+        let picture = match (stored.last(), &request.last) {
+            (Some(last), _) => Some(artist.paint(&read_frame(last)?)),
+            (None, Some(last)) => Some(artist.paint(last)),
+            (None, None) => None,
         };
-        write_atomically(path, &encode_png(&artist.paint(&frame)))?;
-        written.push(path.clone());
+        if let Some(picture) = picture {
+            write_atomically(path, &encode_png(&picture))?;
+            written.push(path.clone());
+        }
     }
     if let (Some(path), true) = (&request.movie, stored.len() > 1) {
         let every = (request.scene.output.fps / MOVIE_FPS).round().max(1.0) as usize;
@@ -87,14 +90,15 @@ struct Artist<'a> {
 }
 
 impl<'a> Artist<'a> {
-    fn new(scene: &'a Scene, stored: &[PathBuf], simulation: &Simulation) -> Result<Self, OutputError> {
+    fn new(request: &PictureRequest<'a>, stored: &[PathBuf]) -> Result<Self, OutputError> {
+        let scene = request.scene;
         // A dozen frames tell where things go and how large fields get; one is held at a time.
         let mut seen = Seen::nothing();
         for file in stored.iter().step_by(stored.len().div_ceil(12).max(1)) {
             seen.look(scene, &read_frame(file)?);
         }
-        if stored.is_empty() {
-            seen.look(scene, &tables::frame(simulation, 0, &simulation.fields()));
+        if let Some(last) = &request.last {
+            seen.look(scene, last);
         }
         let range = match scene.look.color_by {
             ColorBy::Body => [0.0, 1.0],
