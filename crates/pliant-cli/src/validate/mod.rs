@@ -127,12 +127,13 @@ fn print_row(row: &Row, json: bool) -> anyhow::Result<()> {
         Some(false) => "FAIL",
         None => "    ",
     };
-    let reference = row.reference.map_or("-".to_string(), |r| format!("{r:.6}"));
+    let number = |x: f64| if x != 0.0 && x.abs() < 1e-3 { format!("{x:.4e}") } else { format!("{x:.6}") };
+    let reference = row.reference.map_or("-".to_string(), number);
     let error = row.relative_error.map_or(String::new(), |e| format!("{:+.2} %", 100.0 * e));
     say!(
-        "  {mark} {:<62} {:>14.7}  {reference:>12} {error:>10}   {}",
+        "  {mark} {:<62} {:>14}  {reference:>14} {error:>10}   {}",
         row.quantity,
-        row.measured,
+        number(row.measured),
         row.variant
     );
     Ok(())
