@@ -4,20 +4,6 @@
 
 use glam::Vec3A;
 
-/// Colours of bodies, chosen to stay apart on light ground, also for most colour-blind eyes.
-const PALETTE: [[u8; 3]; 10] = [
-    [232, 93, 79],   // coral
-    [46, 134, 171],  // lake
-    [244, 175, 62],  // honey
-    [77, 159, 116],  // leaf
-    [140, 104, 178], // heather
-    [86, 190, 190],  // lagoon
-    [214, 108, 155], // rose
-    [150, 118, 88],  // walnut
-    [162, 190, 80],  // lime
-    [88, 104, 140],  // slate
-];
-
 /// Knots of the field map, dark indigo to pale yellow: lightness grows evenly from L* = 14 to 93.
 const MAP: [[f32; 3]; 9] = [
     [0.188, 0.071, 0.320],
@@ -30,15 +16,6 @@ const MAP: [[f32; 3]; 9] = [
     [0.801, 0.846, 0.274],
     [0.988, 0.933, 0.455],
 ];
-
-/// Colour of a body by its index, sRGB 0..1; ten colours, then the same a little lighter, and so on round.
-pub fn body_color(index: usize) -> [f32; 3] {
-    let lighter = (index / PALETTE.len() % 3) as f32 * 0.25;
-    PALETTE[index % PALETTE.len()].map(|c| {
-        let c = f32::from(c) / 255.0;
-        c + (1.0 - c) * lighter
-    })
-}
 
 /// Colour of a field value, sRGB 0..1; t = 0 is the least, t = 1 the greatest value, NaN is grey.
 pub fn colormap(t: f32) -> [f32; 3] {

@@ -22,7 +22,7 @@ use crate::rigid::RigidShape;
 use colors::Screen;
 use shade::{NO_SURFACE, Sample, Stage};
 
-pub use colors::{body_color, colormap};
+pub use colors::colormap;
 pub use encode::encode_png;
 pub use movie::GifMovie;
 pub use overlay::{Legend, Overlay};
