@@ -136,6 +136,7 @@ fn cuboids(_: &Arguments) -> anyhow::Result<Vec<Value>> {
     let mut rows = Vec::new();
     let mut at_most = Vec::new();
     for model in Model::ALL {
+        let (mut least, mut most) = (f64::INFINITY, 0.0f64);
         for count in [10usize, 25, 50, 100] {
             let mut simulation = build(&format!(
                 "simulation = {{ spacing = 0.1, duration = 10, contact = {{ between_bodies = false, within_body = false }} }}
@@ -148,10 +149,14 @@ fn cuboids(_: &Arguments) -> anyhow::Result<Vec<Value>> {
             let ns = best * 1e6 / (1000 * count) as f64;
             rows.push(json!({ "name": "cuboids", "model": model.name(), "cuboids": count,
                 "particles": 1000 * count, "ms_force": rounded(best), "ns_per_particle": rounded(ns) }));
+            (least, most) = (least.min(ns), most.max(ns));
             if count == 100 {
                 at_most.push(best);
             }
         }
+        // From the line through the origin that fits best.
+        rows.push(json!({ "name": "cuboids_linearity", "model": model.name(),
+            "largest_deviation": rounded((most - least) / (most + least)) }));
     }
     let ratio = |k: usize| rounded(at_most[k] / at_most[0]);
     rows.push(
@@ -175,7 +180,7 @@ fn bandwidth(_: &Arguments) -> anyhow::Result<Vec<Value>> {
         let [(ms, _), _] = step_times(&mut simulation)?;
         let elastic = &simulation.bodies()[0].elastic;
         // Pair rows are read in both passes; per particle, what each pass reads and writes once.
-        let pairs = 2 * elastic.padded_pairs() * 20;
+        let pairs = elastic.padded_pairs() * (16 + 20);
         let columns = simulation.particles().len() * (48 + 24 + 16 + 64 + 60 + 16 + 64 + 12);
         let rate = (pairs + columns) as f64 / ms * 1e-6;
         rows.push(

@@ -430,7 +430,7 @@ fn force_of_slice<const ZERO_ENERGY: bool, const XSPH: bool, const SPIN: bool>(
     let mut f = Vec3x8::ZERO;
     for (number, row) in rest.neighbors.range(s).zip(rest.neighbors.slice(s)) {
         let other = columns.gather::<SPIN>(&row.j);
-        let beta = Lane::from(row.beta);
+        let beta = if ZERO_ENERGY || XSPH { Lane::from(rest.neighbors.betas[number]) } else { Lane::ZERO };
         let b = Vec3x8::new(Lane::from(row.b[0]), Lane::from(row.b[1]), Lane::from(row.b[2]));
         let weight = if XSPH || SPIN { Lane::from(rest.ratios[number]) } else { Lane::ZERO };
         let mut T = mine.T + other.T;

@@ -14,8 +14,6 @@ pub struct PairRow {
     pub j: [u32; LANES],
     /// b_ij = V_i V_j ∇W(X_ij): antisymmetric to the last bit.
     pub b: [[f32; LANES]; 3],
-    /// beta_ij = |b_ij| / |X_ij|, symmetric: b_ij = beta_ij X_ji.
-    pub beta: [f32; LANES],
 }
 
 /// All directed pairs of a body's rest neighbours.
@@ -25,6 +23,9 @@ pub struct RestNeighbors {
     /// First row of each slice of eight particles; one more at the end.
     pub slices: Vec<u32>,
     pub rows: Vec<PairRow>,
+    /// beta_ij = |b_ij| / |X_ij| of each row, symmetric: b_ij = beta_ij X_ji. Apart from the rows, as not all loops
+    /// stream it.
+    pub betas: Vec<[f32; LANES]>,
     /// Directed pairs without the padding.
     pub pairs: usize,
 }
@@ -40,33 +41,34 @@ impl RestNeighbors {
             slices.push(slices[s] + longest(s).unwrap_or(0) as u32);
         }
         let mut rows = vec![PairRow::EMPTY; slices[slice_count] as usize];
-        let mut parts: Vec<&mut [PairRow]> = Vec::with_capacity(slice_count);
-        let mut left = rows.as_mut_slice();
+        let mut betas = vec![[0.0; LANES]; rows.len()];
+        let mut parts: Vec<(&mut [PairRow], &mut [[f32; LANES]])> = Vec::with_capacity(slice_count);
+        let mut left = (rows.as_mut_slice(), betas.as_mut_slice());
         for s in 0..slice_count {
-            let (part, rest_of) = left.split_at_mut((slices[s + 1] - slices[s]) as usize);
-            parts.push(part);
-            left = rest_of;
+            let length = (slices[s + 1] - slices[s]) as usize;
+            let ((part, left_rows), (beta, left_betas)) =
+                (left.0.split_at_mut(length), left.1.split_at_mut(length));
+            parts.push((part, beta));
+            left = (left_rows, left_betas);
         }
-        parts.into_par_iter().enumerate().for_each(|(s, part)| {
+        parts.into_par_iter().enumerate().for_each(|(s, (part, betas))| {
             for lane in 0..LANES {
                 let i = (s * LANES + lane).min(rest.len() - 1);
                 let list: &[u32] = if s * LANES + lane < rest.len() { &lists[i] } else { &[] };
-                for (k, row) in part.iter_mut().enumerate() {
-                    match list.get(k) {
-                        Some(&j) => row.set(
-                            lane,
-                            j,
-                            rest[j as usize] - rest[i],
-                            volumes[i] * volumes[j as usize],
-                            kernel,
-                        ),
-                        None => row.j[lane] = i as u32,
+                for (k, (row, beta)) in part.iter_mut().zip(betas.iter_mut()).enumerate() {
+                    let j = list.get(k).map_or(i, |&j| j as usize);
+                    row.j[lane] = j as u32;
+                    if j != i {
+                        let x_ji = rest[j] - rest[i];
+                        let weight = volumes[i] * volumes[j] * kernel.slope_over_r(x_ji.length());
+                        beta[lane] = weight as f32;
+                        row.set(lane, x_ji * weight);
                     }
                 }
             }
         });
         let pairs = lists.iter().map(Vec::len).sum();
-        RestNeighbors { particles: rest.len(), slices, rows, pairs }
+        RestNeighbors { particles: rest.len(), slices, rows, betas, pairs }
     }
 
     /// W_ij / (-W'_ij/r) [m2] of every pair, row by row as in `rows`; zero in the padding.
@@ -100,9 +102,10 @@ impl RestNeighbors {
     /// Calls `f(j, b_ij, beta_ij)` for each neighbour of i.
     pub fn for_each_of(&self, i: usize, mut f: impl FnMut(usize, Vec3, Real)) {
         let (s, lane) = (i / LANES, i % LANES);
-        for row in self.slice(s).iter().filter(|row| row.j[lane] as usize != i) {
+        for k in self.range(s).filter(|&k| self.rows[k].j[lane] as usize != i) {
+            let row = &self.rows[k];
             let b = Vec3::new(row.b[0][lane] as Real, row.b[1][lane] as Real, row.b[2][lane] as Real);
-            f(row.j[lane] as usize, b, row.beta[lane] as Real);
+            f(row.j[lane] as usize, b, self.betas[k][lane] as Real);
         }
     }
 
@@ -127,19 +130,16 @@ impl RestNeighbors {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.rows.len() * size_of::<PairRow>() + self.slices.len() * 4
+        self.rows.len() * (size_of::<PairRow>() + size_of::<[f32; LANES]>()) + self.slices.len() * 4
     }
 }
 
 impl PairRow {
-    const EMPTY: PairRow = PairRow { j: [0; LANES], b: [[0.0; LANES]; 3], beta: [0.0; LANES] };
+    const EMPTY: PairRow = PairRow { j: [0; LANES], b: [[0.0; LANES]; 3] };
 
-    fn set(&mut self, lane: usize, j: u32, x_ji: Vec3, v_i_v_j: Real, kernel: Kernel) {
-        let beta = v_i_v_j * kernel.slope_over_r(x_ji.length());
-        self.j[lane] = j;
-        self.beta[lane] = beta as f32;
-        for (k, slot) in self.b.iter_mut().enumerate() {
-            slot[lane] = (beta * x_ji[k]) as f32;
+    fn set(&mut self, lane: usize, b: Vec3) {
+        for (slot, value) in self.b.iter_mut().zip(b.to_array()) {
+            slot[lane] = value as f32;
         }
     }
 }
