@@ -8,8 +8,8 @@
 //! central force of Ganzenmüller 2015: the vector form resists the bending of a single-layer sheet to first order and
 //! derives from an energy. The factor 1/8 gives a lattice the strength alpha E/2 · W/|X|² of the original weights.
 //!
-//! Precision. Pairs see displacements from a rigid frame Q that follows a particle in the middle of the body,
-//! u = Qᵀ-turned-back position minus rest, so that x_ji = Q X_ji + u_ji and B = Q M + U with U = Σ u_ji ⊗ b_ij, and the
+//! Precision. Pairs see displacements u = (x - x_c) - Q (X - X_c) from a rigid frame that follows particle c in the
+//! middle of the body, so that x_ji = Q X_ji + u_ji and B = Q M + U with U = Σ u_ji ⊗ b_ij, and the
 //! constant M = Σ X_ji ⊗ b_ij enters by its closed form (M C is the identity on the span). What is rounded to single
 //! precision is then the deformation and not the position: strain has the same error in a body of any size, and a body
 //! that flies without being strained has none at all.
