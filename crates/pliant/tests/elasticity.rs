@@ -68,6 +68,19 @@ fn largest(f: &[Vec3]) -> f64 {
 }
 
 #[test]
+fn bodies_alike_share_their_rest_state_and_nothing_else() {
+    for method in every_method() {
+        let (_, rest) = shapes().into_iter().next().expect("a cube");
+        let mut first = body(&rest, method);
+        let alone = first.bytes();
+        let expected = forces(&mut first, &deformed(&rest));
+        let mut twin = first.twin();
+        assert!(twin.bytes() + first.bytes() < 3 * alone / 2);
+        assert_eq!(forces(&mut twin, &deformed(&rest)), expected);
+    }
+}
+
+#[test]
 fn fast_passes_equal_the_plain_formulas() {
     for (name, rest) in shapes() {
         for method in every_method() {

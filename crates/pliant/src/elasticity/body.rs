@@ -21,6 +21,7 @@ use crate::kernel::Kernel;
 use crate::material::{Moduli, Strain};
 use crate::math::{LANES, Lane, Mat3, Mat3x8, Quat, Quatx8, Real, Sym3x8, Vec3, Vec3x8};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// An array of eight written out: `array::map` of this size is not inlined, and these are the innermost loops.
 macro_rules! eight {
@@ -110,7 +111,8 @@ pub struct Deformation {
 #[derive(Clone, Debug)]
 pub struct ElasticBody {
     pub(super) constants: Constants,
-    pub(super) rest: Rest,
+    /// Shared by bodies that are alike.
+    pub(super) rest: Arc<Rest>,
     pub(super) moduli: Moduli,
     /// Per-particle rotations R_i, warm start of the next step: state, saved in checkpoints.
     pub(super) rotations: Vec<Quatx8>,
@@ -136,7 +138,8 @@ impl ElasticBody {
         method: Method,
         moduli: Moduli,
     ) -> Self {
-        let n = rest.len();
+        let rest = Arc::new(Rest::build(rest, volume, kernel, method, moduli));
+        let n = rest.positions.len();
         let constants = Constants {
             model: method.model,
             strain: method.strain,
@@ -149,7 +152,7 @@ impl ElasticBody {
         let record = Record { t: [0.0; LANES], rest: rest_of_record };
         ElasticBody {
             constants,
-            rest: Rest::build(rest, volume, kernel, method, moduli),
+            rest,
             moduli,
             rotations: vec![Quatx8::splat(Quat::IDENTITY); n.div_ceil(LANES)],
             local: vec![[0.0; 4]; n],
@@ -158,6 +161,13 @@ impl ElasticBody {
             spins: vec![[0.0; LANES]; if method.model == Model::Becker2009 { n } else { 0 }],
             forces: vec![glam::Vec3::ZERO; n],
         }
+    }
+
+    /// A body alike: it shares the rest state and holds only what changes.
+    pub fn twin(&self) -> Self {
+        let mut twin = self.clone();
+        twin.forget_rotations();
+        twin
     }
 
     /// Forces on all particles at these positions and velocities; without velocities nothing moves.
@@ -306,9 +316,9 @@ impl ElasticBody {
         true
     }
 
-    /// Bytes held by the body's elastic state.
+    /// Bytes held by the body's elastic state; of a shared rest state, the body's part.
     pub fn bytes(&self) -> usize {
-        self.rest.bytes()
+        self.rest.bytes() / Arc::strong_count(&self.rest)
             + self.rotations.len() * size_of::<Quatx8>()
             + self.spins.len() * size_of::<[f32; LANES]>()
             + self.local.len() * (size_of::<[f32; 4]>() + size_of::<Record>() + size_of::<glam::Vec3>())

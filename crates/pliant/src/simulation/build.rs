@@ -27,7 +27,8 @@ impl Simulation {
         let mut particles = Particles::default();
         let mut bodies: Vec<Body> = Vec::with_capacity(setup.bodies.len());
         for (index, body) in setup.bodies.iter().enumerate() {
-            bodies.push(build_body(index, body, &setup, kernel, &mut particles)?);
+            let twin = setup.bodies[..index].iter().position(|b| b.is_twin_of(body)).map(|k| &bodies[k]);
+            bodies.push(build_body(index, &setup, kernel, twin, &mut particles)?);
         }
         for (probe, p) in setup.probes.iter().enumerate() {
             let range = bodies[p.body].range.clone();
@@ -59,14 +60,15 @@ impl Simulation {
     }
 }
 
+/// `twin` is a body that is alike: what is constant is shared with it.
 fn build_body(
     index: usize,
-    body: &BodySetup,
     setup: &Setup,
     kernel: Kernel,
+    twin: Option<&Body>,
     particles: &mut Particles,
 ) -> Result<Body, BuildError> {
-    let s = setup.spacing;
+    let (s, body) = (setup.spacing, &setup.bodies[index]);
     let name = || body.name.clone();
     let rest = in_curve_order(body.shape.sample(s, body.sampling));
     if rest.is_empty() {
@@ -80,12 +82,19 @@ fn build_body(
     let range = particles.append(&rows);
     drop((rest, rows)); // what follows needs the memory more
 
-    // The rest shape is turned as the body stands: a method without rotations starts at rest, too.
-    let turn = Mat3::from_quat(body.pose.rotation);
-    let turned = particles.rest_positions[range.clone()].iter().map(|x| turn * *x).collect();
     let (material, method) = (body.material.clone(), body.method);
-    let mut elastic = ElasticBody::new(turned, volume, material.density, kernel, method, material.moduli);
-    let stable = StableStep::estimate(&mut elastic, &particles.masses[range.clone()]);
+    let (elastic, stable) = match twin {
+        Some(twin) => (twin.elastic.twin(), twin.stable),
+        None => {
+            // The rest shape is turned as the body stands: a method without rotations starts at rest, too.
+            let turn = Mat3::from_quat(body.pose.rotation);
+            let turned = particles.rest_positions[range.clone()].iter().map(|x| turn * *x).collect();
+            let mut elastic =
+                ElasticBody::new(turned, volume, material.density, kernel, method, material.moduli);
+            let stable = StableStep::estimate(&mut elastic, &particles.masses[range.clone()]);
+            (elastic, stable)
+        }
+    };
     Ok(Body {
         name: name(),
         range,
@@ -141,6 +150,12 @@ fn place_loads(body: &BodySetup, rest: &[Vec3]) -> Result<Vec<PlacedLoad>, usize
 }
 
 impl BodySetup {
+    /// Has the same rest state, and the same stiffness for its mass.
+    fn is_twin_of(&self, o: &BodySetup) -> bool {
+        let rest = |b: &BodySetup| (b.method, b.material.moduli, b.material.density, b.sampling);
+        rest(self) == rest(o) && self.shape == o.shape && self.pose.rotation == o.pose.rotation
+    }
+
     /// World position at t = 0 of the particle with this rest position.
     pub fn start_position(&self, rest: Vec3) -> Vec3 {
         self.pose.to_world(self.initial_stretch * rest)
