@@ -135,7 +135,7 @@ fn becker_beam(arguments: &Arguments) -> anyhow::Result<Vec<Value>> {
 fn cuboids(_: &Arguments) -> anyhow::Result<Vec<Value>> {
     let mut rows = Vec::new();
     let mut at_most = Vec::new();
-    for model in Model::ALL {
+    for model in Model::EXPLICIT {
         let (mut least, mut most) = (f64::INFINITY, 0.0f64);
         for count in [10usize, 25, 50, 100] {
             let mut simulation = build(&format!(
@@ -170,7 +170,7 @@ fn cuboids(_: &Arguments) -> anyhow::Result<Vec<Value>> {
 fn bandwidth(_: &Arguments) -> anyhow::Result<Vec<Value>> {
     let triad = triad_gb_per_s();
     let mut rows = Vec::new();
-    for model in Model::ALL {
+    for model in Model::EXPLICIT {
         let mut simulation = build(&format!(
             "simulation = {{ spacing = 0.02, duration = 1 }}
              materials.m = {{ model = \"{}\", youngs_modulus = 1e6 }}

@@ -15,7 +15,7 @@
 //! that flies without being strained has none at all.
 #![allow(non_snake_case)] // B, A, F, T as in the theory
 
-use super::rest::Rest;
+use super::rest::{Rest, SliceRest};
 use super::{Method, Model, becker2009, mls2004, solenthaler2007};
 use crate::kernel::Kernel;
 use crate::material::{Moduli, Strain};
@@ -42,7 +42,7 @@ const INTERIOR_NEIGHBORS: usize = 26;
 pub(super) struct Constants {
     pub model: Model,
     pub strain: Strain,
-    two_mu: Lane,
+    pub two_mu: Lane,
     /// Zero-energy stiffness z = alpha E / 8 [Pa].
     pub z: Real,
     /// XSPH coefficient times density [kg/(m3 s)].
@@ -172,16 +172,26 @@ impl ElasticBody {
 
     /// Forces on all particles at these positions and velocities; without velocities nothing moves.
     pub fn compute_forces(&mut self, positions: &[Vec3], velocities: &[Vec3]) -> Deformation {
-        self.localize(positions, velocities);
+        self.compute_forces_at(positions.len(), |i| positions[i], velocities)
+    }
+
+    /// The same for positions that are not stored anywhere.
+    pub(super) fn compute_forces_at(
+        &mut self,
+        n: usize,
+        positions: impl Fn(usize) -> Vec3 + Sync,
+        velocities: &[Vec3],
+    ) -> Deformation {
+        self.localize(n, positions, velocities);
         let deformation = self.deform();
         self.sum_forces();
         deformation
     }
 
     /// Single-precision displacements from the rigid frame of a particle in the middle of the body.
-    fn localize(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
-        let middle = positions.len() / 2;
-        let center = positions[middle];
+    fn localize(&mut self, n: usize, positions: impl Fn(usize) -> Vec3 + Sync, velocities: &[Vec3]) {
+        let middle = n / 2;
+        let center = positions(middle);
         let velocity = |i: usize| velocities.get(i).copied().unwrap_or(Vec3::ZERO);
         let mean_velocity = velocity(middle);
         let (rest, rest_center) = (&self.rest.positions[..], self.rest.positions[middle]);
@@ -193,7 +203,7 @@ impl ElasticBody {
             |(c, (local, records))| {
                 for (k, (local, record)) in local.iter_mut().zip(records).enumerate() {
                     let i = c * chunk + k;
-                    let u = ((positions[i] - center) - frame * (rest[i] - rest_center)).as_vec3();
+                    let u = ((positions(i) - center) - frame * (rest[i] - rest_center)).as_vec3();
                     *local = [u.x, u.y, u.z, 0.0];
                     record.rest.u = u.to_array();
                     if with_velocity {
@@ -206,7 +216,7 @@ impl ElasticBody {
 
     /// Pass 1: U_i, the rotation, and the stress T_i - z U_i C_i of every particle.
     fn deform(&mut self) -> Deformation {
-        let (constants, rest) = (&self.constants, &self.rest);
+        let (constants, rest) = (&self.constants, &*self.rest);
         let local = Local { u: &self.local, frame: self.frame };
         let chunk = SLICES_PER_TASK;
         let task =
@@ -252,7 +262,7 @@ impl ElasticBody {
             (false, true, true) => force_of_slice::<false, true, true>,
             (true, true, true) => force_of_slice::<true, true, true>,
         };
-        let (constants, rest) = (&self.constants, &self.rest);
+        let (constants, rest) = (&self.constants, &*self.rest);
         let neighbors = Columns { records: &self.records, spins: &self.spins };
         let chunk = SLICES_PER_TASK * LANES;
         self.forces.par_chunks_mut(chunk).enumerate().for_each(|(c, forces)| {
@@ -261,6 +271,53 @@ impl ElasticBody {
                 let (x, y, z) = (f.x.as_array(), f.y.as_array(), f.z.as_array());
                 for (lane, slot) in out.iter_mut().enumerate() {
                     *slot = glam::Vec3::new(x[lane], y[lane], z[lane]);
+                }
+            }
+        });
+    }
+
+    /// y_i = finish(i, Σ_j (T_i + T_j) b_ij + 2 z beta_ij p_ji) for a stress T = stress(s, rest, R, U) of each slice that
+    /// is linear in U_i = Σ_j p_ji ⊗ b_ij. Uses the work arrays of the force.
+    pub(super) fn respond(
+        &mut self,
+        p: &[glam::Vec3],
+        z: Real,
+        stress: impl Fn(usize, &SliceRest, Mat3x8, Mat3x8) -> Mat3x8 + Sync,
+        finish: impl Fn(usize, glam::Vec3) -> glam::Vec3 + Sync,
+        y: &mut [glam::Vec3],
+    ) {
+        let chunk = SLICES_PER_TASK * LANES;
+        self.local.par_chunks_mut(chunk).zip(p.par_chunks(chunk)).for_each(|(local, p)| {
+            for (local, p) in local.iter_mut().zip(p) {
+                *local = [p.x, p.y, p.z, 0.0];
+            }
+        });
+        let (rest, local, rotations) = (&*self.rest, &self.local, &self.rotations);
+        self.records.par_chunks_mut(chunk).enumerate().for_each(|(c, records)| {
+            for (k, records) in records.chunks_mut(LANES).enumerate() {
+                let s = c * SLICES_PER_TASK + k;
+                let U = gradients::<false>(rest, local, s).0;
+                let T = stress(s, &rest.slices[s], rotations[s].matrix(), U);
+                store(T, records.iter_mut().map(|r| (&mut r.t, &mut r.rest.t8)));
+                for (record, &[x, y, z, _]) in records.iter_mut().zip(&local[s * LANES..]) {
+                    record.rest.u = [x, y, z];
+                }
+            }
+        });
+        let constants = Constants { z, ..self.constants };
+        let columns = Columns { records: &self.records, spins: &[] };
+        let pass = if z > 0.0 {
+            force_of_slice::<true, false, false>
+        } else {
+            force_of_slice::<false, false, false>
+        };
+        y.par_chunks_mut(chunk).enumerate().for_each(|(c, y)| {
+            for (k, out) in y.chunks_mut(LANES).enumerate() {
+                let s = c * SLICES_PER_TASK + k;
+                let f = pass(&constants, rest, columns, s);
+                let (x, y, z) = (f.x.as_array(), f.y.as_array(), f.z.as_array());
+                for (lane, slot) in out.iter_mut().enumerate() {
+                    *slot = finish(s * LANES + lane, glam::Vec3::new(x[lane], y[lane], z[lane]));
                 }
             }
         });
@@ -361,7 +418,7 @@ fn stress_of_slice(k: &Constants, rest: &Rest, local: Local, s: usize, rotation:
     let constants = &rest.slices[s];
     let (U, A) = match k.model {
         Model::Becker2009 => gradients::<true>(rest, local.u, s),
-        Model::Solenthaler2007 | Model::Mls2004 => gradients::<false>(rest, local.u, s),
+        _ => gradients::<false>(rest, local.u, s),
     };
     // F = B C = Q (I - N) + U C, N the projector onto missing dimensions.
     let fit = U.mul_mat(constants.correction.full());
@@ -374,7 +431,9 @@ fn stress_of_slice(k: &Constants, rest: &Rest, local: Local, s: usize, rotation:
             becker2009::stress(k, constants, (U, Q), A, rotation)
         }
         Model::Solenthaler2007 => (solenthaler2007::stress(k, constants, U, Q), Mat3x8::ZERO),
-        Model::Mls2004 => (mls2004::stress(k, constants, null, F, rotation), Mat3x8::ZERO),
+        Model::Mls2004 | Model::Peer2018 | Model::Kugelstadt2021 => {
+            (mls2004::stress(k, constants, null, F, rotation), Mat3x8::ZERO)
+        }
     };
     // Where a curved sheet leaves its tangent plane, the rotation carries it: F + R N, here relative to Q.
     let carried = null.map_or(fit, |n| fit + (rotation.matrix() - Q).mul_mat(n.full()));

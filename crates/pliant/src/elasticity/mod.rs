@@ -3,9 +3,11 @@
 //! All methods have one form. With the constant pair gradients b_ij = V_i V_j ∇W(X_ij) of the rest state,
 //!   B_i = Σ_j x_ji ⊗ b_ij,      f_i = Σ_j (T_i + T_j) b_ij,
 //! and a paper is what it makes of B_i: a stress T_i, per particle. Only b_ij is streamed per pair.
+//! Implicit methods solve for the velocities with the same two sums as their matrix: `implicit.rs`.
 
 mod becker2009;
 mod body;
+mod implicit;
 mod mls2004;
 mod reference;
 mod rest;
@@ -13,6 +15,7 @@ mod solenthaler2007;
 mod stable_step;
 
 pub use body::{Deformation, ElasticBody};
+pub use implicit::{ImplicitSolver, SolveReport, StepInput};
 pub use reference::PointState;
 pub use stable_step::StableStep;
 
@@ -28,16 +31,33 @@ pub enum Model {
     Mls2004,
     /// Uncorrected SPH gradients in a frame turned by a shape-matching rotation.
     Becker2009,
+    /// Corrected gradients, corotated, one implicit solve a step by conjugate gradients.
+    Peer2018,
+    /// Corrected gradients, corotated, implicit: stretch by a constant factored matrix, then volume.
+    Kugelstadt2021,
 }
 
 impl Model {
-    pub const ALL: [Model; 3] = [Model::Solenthaler2007, Model::Mls2004, Model::Becker2009];
+    pub const EXPLICIT: [Model; 3] = [Model::Solenthaler2007, Model::Mls2004, Model::Becker2009];
+    pub const IMPLICIT: [Model; 2] = [Model::Peer2018, Model::Kugelstadt2021];
+
+    /// Steps are not limited by the stiffness.
+    pub fn is_implicit(self) -> bool {
+        Model::IMPLICIT.contains(&self)
+    }
+
+    /// Deformation gradients are exact for affine maps.
+    pub fn is_corrected(self) -> bool {
+        !matches!(self, Model::Solenthaler2007 | Model::Becker2009)
+    }
 
     pub fn name(self) -> &'static str {
         match self {
             Model::Solenthaler2007 => "solenthaler2007",
             Model::Mls2004 => "mls2004",
             Model::Becker2009 => "becker2009",
+            Model::Peer2018 => "peer2018",
+            Model::Kugelstadt2021 => "kugelstadt2021",
         }
     }
 }

@@ -78,7 +78,7 @@ impl ElasticBody {
                 (I + grad_u, sigma, psi)
             }
             (Model::Solenthaler2007, Strain::Green) => self.green_stress(i, I + uncorrected - D),
-            (Model::Mls2004, strain) => {
+            (Model::Mls2004 | Model::Peer2018 | Model::Kugelstadt2021, strain) => {
                 let F = B * self.rest.correction_of(i);
                 let R = self.polar(i, F);
                 let F = F + R * self.rest.null_of(i);
@@ -149,9 +149,9 @@ impl ElasticBody {
                 let (B, A) = self.moments_of(i, positions);
                 let (_, P, _) = self.law(i, B, A);
                 let (T, Y) = match self.constants.model {
-                    Model::Mls2004 => (P * self.rest.correction_of(i) * self.rest.volumes[i], Mat3::ZERO),
                     Model::Solenthaler2007 => (P, Mat3::ZERO),
                     Model::Becker2009 => (P, self.spin(i, B, A, P)),
+                    _ => (P * self.rest.correction_of(i) * self.rest.volumes[i], Mat3::ZERO),
                 };
                 (T - self.fit(i, B) * z, Y)
             })

@@ -45,9 +45,10 @@ impl Rest {
     /// `volume` is the lattice volume m / rho0 of a particle; uncorrected methods replace it by their papers' SPH
     /// volumes V_i = 1 / Σ_j W_ij.
     pub fn build(positions: Vec<Vec3>, volume: Real, kernel: Kernel, method: Method, moduli: Moduli) -> Self {
-        let volumes = match method.model {
-            Model::Mls2004 => vec![volume; positions.len()],
-            Model::Solenthaler2007 | Model::Becker2009 => sph_volumes(&positions, kernel),
+        let volumes = if method.model.is_corrected() {
+            vec![volume; positions.len()]
+        } else {
+            sph_volumes(&positions, kernel)
         };
         let neighbors = RestNeighbors::build(&positions, &volumes, kernel);
         let moments = neighbors.moments(&positions);
@@ -83,7 +84,7 @@ impl Rest {
         }
         let matching = match method.model {
             Model::Becker2009 => matching_moments(&neighbors, &positions, &volumes, kernel),
-            Model::Solenthaler2007 | Model::Mls2004 => Vec::new(),
+            _ => Vec::new(),
         };
         let ratios = if method.model == Model::Becker2009 || method.xsph > 0.0 {
             neighbors.weight_ratios(&positions, kernel)

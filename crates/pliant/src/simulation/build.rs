@@ -1,7 +1,7 @@
 //! From set-up to simulation: sampling, ordering, rest neighbourhoods, stable steps.
 
 use super::{Body, BodySetup, PlacedLoad, Setup, Simulation, StageTimes};
-use crate::elasticity::{ElasticBody, StableStep};
+use crate::elasticity::{ElasticBody, ImplicitSolver, StableStep};
 use crate::forces::contact::{ContactBody, ParticleContacts, SurfaceLaw};
 use crate::kernel::Kernel;
 use crate::math::{Mat3, Real, Vec3};
@@ -95,9 +95,12 @@ fn build_body(
             (elastic, stable)
         }
     };
+    let implicit =
+        method.model.is_implicit().then(|| ImplicitSolver::new(&elastic, &particles.masses[range.clone()]));
     Ok(Body {
         name: name(),
         range,
+        implicit,
         material,
         method,
         elastic,

@@ -16,7 +16,7 @@ pub use setup::*;
 pub use step::{StageTimes, StepReport};
 pub use time_step::{Criterion, TimeStepLimit};
 
-use crate::elasticity::{ElasticBody, Method, StableStep};
+use crate::elasticity::{ElasticBody, ImplicitSolver, Method, StableStep};
 use crate::forces::contact::ParticleContacts;
 use crate::material::Material;
 use crate::math::{Real, Vec3};
@@ -49,6 +49,8 @@ pub struct Body {
     pub material: Material,
     pub method: Method,
     pub elastic: ElasticBody,
+    /// Of implicit methods.
+    implicit: Option<ImplicitSolver>,
     pub stable: StableStep,
     /// Particle with the largest deformation in the last step.
     most_deformed: usize,

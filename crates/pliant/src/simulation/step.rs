@@ -2,10 +2,12 @@
 //!
 //! Leapfrog: velocities live half a step behind the positions, v(t - dt/2) → v(t + dt/2), x(t) → x(t + dt). It is
 //! symplectic Euler with the clocks read right: second order, free fall exact, stable for dt < 2/omega.
+//! The elastic forces of implicit bodies are those at the end of the step: stable for any dt, first order.
 
-use super::{Simulation, Stage, StepError, TimeStepLimit, Trouble};
+use super::{Body, BodySetup, Simulation, Stage, StepError, TimeStepLimit, Trouble};
+use crate::elasticity::{Deformation, SolveReport, StepInput};
 use crate::forces::contact::{ContactInput, RigidContacts};
-use crate::math::{Real, max_with_index};
+use crate::math::{Real, Vec3, max_with_index};
 use crate::particles::{FREE, Particles};
 use rayon::prelude::*;
 use std::time::Instant;
@@ -34,6 +36,8 @@ pub struct StepReport {
     pub contacts: usize,
     /// Times the step was halved because it would have exploded.
     pub retries: u32,
+    /// Of the implicit bodies, the largest.
+    pub solve: SolveReport,
 }
 
 /// Wall time by stage [ms].
@@ -62,12 +66,14 @@ impl Simulation {
         }
         self.compute_elastic_forces(dt)?;
         let mut retries = 0;
-        let contacts = loop {
-            self.apply_forces(dt); // elasticity, gravity, loads, damping
+        let (contacts, solve) = loop {
+            self.apply_forces(dt); // explicit elasticity, gravity, loads, damping
+            self.move_pins(dt);
+            let solved = self.solve_implicit_bodies(dt);
             let contacts = self.resolve_contacts(dt);
             self.move_pins(dt);
-            match self.check_velocities(dt) {
-                Ok(()) => break contacts,
+            match solved.and_then(|solve| self.check_velocities(dt).map(|()| solve)) {
+                Ok(solve) => break (contacts, solve),
                 Err(error) if retries == RETRIES => return Err(error),
                 Err(_) => {
                     retries += 1;
@@ -76,7 +82,7 @@ impl Simulation {
             }
         };
         self.advance(dt, until);
-        Ok(StepReport { dt, limit, contacts, retries })
+        Ok(StepReport { dt, limit, contacts, retries, solve })
     }
 
     /// Steps until this time.
@@ -87,19 +93,60 @@ impl Simulation {
         Ok(())
     }
 
-    /// Forces of all bodies at the present positions.
+    /// Forces of the explicit bodies at the present positions.
     fn compute_elastic_forces(&mut self, dt: Real) -> Result<(), StepError> {
         let start = Instant::now();
         let particles = &self.particles;
-        self.bodies.par_iter_mut().for_each(|body| {
+        self.bodies.par_iter_mut().filter(|body| body.implicit.is_none()).for_each(|body| {
             let (x, v) =
                 (&particles.positions[body.range.clone()], &particles.velocities[body.range.clone()]);
             let deformation = body.elastic.compute_forces(x, v);
-            // |F|² = σ1² + σ2² + σ3²; with the other two near one, the largest stretch is about |F|² - 2.
-            body.max_stretch_squared = (deformation.max_norm_squared as Real - 2.0).max(1.0);
-            body.most_deformed = deformation.particle;
+            body.note_deformation(deformation);
         });
         self.times.elasticity += milliseconds(start);
+        self.check_deformation(dt)
+    }
+
+    /// Velocities that agree with the elastic forces at the end of the step.
+    fn solve_implicit_bodies(&mut self, dt: Real) -> Result<SolveReport, StepError> {
+        let start = Instant::now();
+        let (particles, pushed, time) = (&self.particles, &self.next_velocities, self.time);
+        let setups = &self.setup.bodies;
+        let solve = |(body, setup): (&mut Body, &BodySetup)| {
+            let range = body.range.clone();
+            let pins = &particles.pins[range.clone()];
+            let held = |i: usize| setup.is_held(pins[i], time);
+            let implicit = body.implicit.as_mut()?;
+            let step = StepInput {
+                dt,
+                positions: &particles.positions[range.clone()],
+                velocities: &particles.velocities[range.clone()],
+                pushed: &pushed[range.clone()],
+                masses: &particles.masses[range],
+                held: &held,
+            };
+            let (deformation, report) = implicit.solve(&mut body.elastic, &step);
+            body.note_deformation(deformation);
+            Some(report)
+        };
+        let reports: Vec<Option<SolveReport>> = self.bodies.par_iter_mut().zip(setups).map(solve).collect();
+        for body in &self.bodies {
+            let Some(implicit) = &body.implicit else { continue };
+            let velocities = &self.particles.velocities[body.range.clone()];
+            let next = &mut self.next_velocities[body.range.clone()];
+            next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, next)| {
+                if !implicit.is_held(i) {
+                    *next = velocities[i] + implicit.change[i].as_dvec3();
+                }
+            });
+        }
+        self.times.elasticity += milliseconds(start);
+        self.check_deformation(dt)?;
+        Ok(reports.into_iter().flatten().fold(SolveReport::NONE, SolveReport::worse))
+    }
+
+    /// No body is torn apart.
+    fn check_deformation(&self, dt: Real) -> Result<(), StepError> {
         let torn = self
             .bodies
             .iter()
@@ -122,13 +169,13 @@ impl Simulation {
         let dt = 0.5 * (dt + self.last_dt);
         let gravity = self.setup.gravity;
         for body in &self.bodies {
-            let keep = (-body.material.damping * dt).exp();
+            let (keep, explicit) = ((-body.material.damping * dt).exp(), body.implicit.is_none());
             let velocities = &self.particles.velocities[body.range.clone()];
             let masses = &self.particles.masses[body.range.clone()];
             let next = &mut self.next_velocities[body.range.clone()];
             next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, v)| {
-                let acceleration = body.elastic.forces[i].as_dvec3() / masses[i] + gravity;
-                *v = (velocities[i] + acceleration * dt) * keep;
+                let force = if explicit { body.elastic.forces[i].as_dvec3() } else { Vec3::ZERO };
+                *v = (velocities[i] + (force / masses[i] + gravity) * dt) * keep;
             });
             for load in body.loads.iter().filter(|l| l.until.is_none_or(|t| self.time < t)) {
                 for &i in &load.particles {
@@ -146,10 +193,8 @@ impl Simulation {
         let Particles { positions, rest_positions, masses, pins, .. } = &self.particles;
         let bodies = &self.bodies;
         let held = |i: usize| {
-            pins[i] != FREE && {
-                let body = bodies.partition_point(|b| b.range.end <= i);
-                setup.bodies[body].pins[pins[i] as usize].until.is_none_or(|t| time < t)
-            }
+            pins[i] != FREE
+                && setup.bodies[bodies.partition_point(|b| b.range.end <= i)].is_held(pins[i], time)
         };
         let inverse_mass = |i: usize| if held(i) { 0.0 } else { 1.0 / masses[i] };
         let input = ContactInput { positions, rest_positions, inverse_mass: &inverse_mass, dt };
@@ -242,6 +287,21 @@ impl Simulation {
             remedy: "try a smaller time_step.max, a larger zero_energy or some damping, or a gentler start"
                 .into(),
         }
+    }
+}
+
+impl Body {
+    fn note_deformation(&mut self, deformation: Deformation) {
+        // |F|² = σ1² + σ2² + σ3²; with the other two near one, the largest stretch is about |F|² - 2.
+        self.max_stretch_squared = (deformation.max_norm_squared as Real - 2.0).max(1.0);
+        self.most_deformed = deformation.particle;
+    }
+}
+
+impl BodySetup {
+    /// Is a particle with this pin held at this time?
+    fn is_held(&self, pin: u32, time: Real) -> bool {
+        self.pins.get(pin as usize).is_some_and(|pin| pin.until.is_none_or(|t| time < t))
     }
 }
 

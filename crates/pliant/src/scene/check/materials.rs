@@ -44,6 +44,8 @@ fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneE
             Some(ModelWord::Solenthaler2007) => Model::Solenthaler2007,
             None | Some(ModelWord::Mls2004) => Model::Mls2004,
             Some(ModelWord::Becker2009) => Model::Becker2009,
+            Some(ModelWord::Peer2018) => Model::Peer2018,
+            Some(ModelWord::Kugelstadt2021) => Model::Kugelstadt2021,
         },
         strain: strain(at, written)?,
         zero_energy: at.key("zero_energy").range(written.zero_energy.unwrap_or(0.1), 0.0, 10.0, "")?,

@@ -67,8 +67,11 @@ table! {
 
 words! {
     /// Elastic method, named after its paper.
-    ModelWord { Solenthaler2007 = "solenthaler2007", Mls2004 = "mls2004", Becker2009 = "becker2009", }
-    later ["peer2018", "kugelstadt2021", "zhou2013", "wicke2006", "fluid", "mpm"]
+    ModelWord {
+        Solenthaler2007 = "solenthaler2007", Mls2004 = "mls2004", Becker2009 = "becker2009",
+        Peer2018 = "peer2018", Kugelstadt2021 = "kugelstadt2021",
+    }
+    later ["zhou2013", "wicke2006", "fluid", "mpm"]
 }
 
 words! {

@@ -1,0 +1,294 @@
+//! Implicit steps: velocities that agree with the forces at the end of the step [P18, K21].
+//!
+//! The step starts from the positions x̂ = x + dt v that the old velocities lead to, with the rotations R(x̂). With
+//! them held, the force is affine, f(x̂ + dt w) = f(x̂) - dt K w, and the change w = v⁺ - v of the velocities solves
+//!   (M + dt² K) w = M (v* - v) + dt f(x̂),
+//! where v* has gravity, loads and damping in it. A body at rest has f = -M g: the right-hand side is zero and it stays
+//! at rest whatever the step; a body that spins freely has f(x̂) = 0 and goes on. Held particles keep w = 0: their v is
+//! the prescribed one. Masses are kept in M, so that bodies may have any of them.
+//!
+//! `peer2018` solves this system by conjugate gradients. `kugelstadt2021` splits K = K_s + K_v into stretching and volume
+//! and solves the product (M + dt² K_s) M⁻¹ (M + dt² K_v) instead: K_s acts alike on the three coordinates and does not
+//! change with the rotations. The paper does the two solves one after the other, each with its own force; then a body at
+//! rest feels the stretching force at a displaced place, x - dt² f_v / m. With the whole force on the right-hand side of
+//! the product there is no such error, at the same cost.
+#![allow(non_snake_case)] // K, R, F, P, T as in the theory
+
+use super::{Deformation, ElasticBody, Model};
+use crate::linear::{BlockJacobi, ConjugateGradients, Operator, Solved, Tolerance};
+use crate::math::{CHUNK, LANES, Lane, Mat3, Real, Vec3, outer};
+use rayon::prelude::*;
+
+/// Iterations after which a solve is taken as it is.
+const MAX_ITERATIONS: usize = 400;
+
+/// One implicit step of a body.
+#[derive(Clone, Copy)]
+pub struct StepInput<'a> {
+    pub dt: Real,
+    pub positions: &'a [Vec3],
+    /// Velocities v before the step.
+    pub velocities: &'a [Vec3],
+    /// Velocities v* after all other forces; of held particles, the prescribed ones.
+    pub pushed: &'a [Vec3],
+    pub masses: &'a [Real],
+    /// Particles that are held.
+    pub held: &'a (dyn Fn(usize) -> bool + Sync),
+}
+
+/// What a solve took.
+#[derive(Clone, Copy, Debug)]
+pub struct SolveReport {
+    pub iterations: usize,
+    /// Relative residual.
+    pub residual: Real,
+    pub converged: bool,
+}
+
+/// The part of the stiffness an operator has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// K: corotated, all of it.
+    Whole,
+    /// K_s: 2 mu dF and the zero-energy control.
+    Stretch,
+    /// K_v: lambda (R : dF) R.
+    Volume,
+}
+
+/// What of the diagonal of K does not change: sums over the particles k whose gradient particle i enters, with its
+/// coefficient w_k, in the rest frame.
+#[derive(Clone, Copy, Debug)]
+struct Diagonal {
+    /// Σ V_k w_k ⊗ w_k.
+    gradients: glam::Mat3,
+    /// Of the zero-energy control, over z.
+    zero_energy: f32,
+}
+
+/// Solves the implicit steps of a body.
+#[derive(Clone, Debug)]
+pub struct ImplicitSolver {
+    masses: Vec<f32>,
+    diagonals: Vec<Diagonal>,
+    /// Where the next solve starts, from the last one: state, saved in checkpoints.
+    start: Vec<glam::Vec3>,
+    /// Change w of the velocities in the step.
+    pub change: Vec<glam::Vec3>,
+    right: Vec<glam::Vec3>,
+    held: Vec<bool>,
+    conjugate_gradients: ConjugateGradients,
+    blocks: BlockJacobi,
+}
+
+impl ImplicitSolver {
+    pub fn new(body: &ElasticBody, masses: &[Real]) -> Self {
+        let n = masses.len();
+        ImplicitSolver {
+            masses: masses.iter().map(|m| *m as f32).collect(),
+            diagonals: diagonals(body),
+            start: vec![glam::Vec3::ZERO; n],
+            change: vec![glam::Vec3::ZERO; n],
+            right: vec![glam::Vec3::ZERO; n],
+            held: vec![false; n],
+            conjugate_gradients: ConjugateGradients::new(n),
+            blocks: BlockJacobi::default(),
+        }
+    }
+
+    /// Solves for `change`.
+    pub fn solve(&mut self, body: &mut ElasticBody, step: &StepInput) -> (Deformation, SolveReport) {
+        self.held.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(i, held)| *held = (step.held)(i));
+        let held = &self.held;
+        let velocity = |i: usize| if held[i] { step.pushed[i] } else { step.velocities[i] };
+        let predicted = |i: usize| step.positions[i] + velocity(i) * step.dt;
+        let deformation = body.compute_forces_at(self.masses.len(), predicted, step.velocities);
+        self.set_right_hand_side(body, step);
+        let report = match body.constants.model {
+            Model::Kugelstadt2021 => {
+                let stretch = self.iterate(body, step.dt, Part::Stretch);
+                // the volume: (M + dt² K_v) w = M w_s, from the correction of the last step
+                for (i, right) in self.right.iter_mut().enumerate() {
+                    *right = self.change[i] * self.masses[i];
+                    std::mem::swap(&mut self.change[i], &mut self.start[i]);
+                    self.change[i] += self.start[i];
+                }
+                let volume = self.iterate(body, step.dt, Part::Volume);
+                for (start, change) in self.start.iter_mut().zip(&self.change) {
+                    *start = *change - *start;
+                }
+                SolveReport::of(stretch).and(SolveReport::of(volume))
+            }
+            _ => {
+                self.change.copy_from_slice(&self.start);
+                let solved = self.iterate(body, step.dt, Part::Whole);
+                self.start.copy_from_slice(&self.change);
+                SolveReport::of(solved)
+            }
+        };
+        (deformation, report)
+    }
+
+    /// Was particle i held in the last solve?
+    pub fn is_held(&self, i: usize) -> bool {
+        self.held[i]
+    }
+
+    /// M (v* - v) + dt f(x̂) of the free particles.
+    fn set_right_hand_side(&mut self, body: &ElasticBody, step: &StepInput) {
+        let (masses, dt) = (&self.masses, step.dt as f32);
+        let rows = self.right.par_iter_mut().zip(&self.held).zip(&mut self.start).with_min_len(CHUNK);
+        rows.enumerate().for_each(|(i, ((right, held), start))| {
+            if *held {
+                (*right, *start) = (glam::Vec3::ZERO, glam::Vec3::ZERO);
+            } else {
+                let kick = (step.pushed[i] - step.velocities[i]).as_vec3();
+                *right = kick * masses[i] + body.forces[i] * dt;
+            }
+        });
+    }
+
+    /// (M + dt² K_part) change = right, from the `change` given.
+    fn iterate(&mut self, body: &mut ElasticBody, dt: Real, part: Part) -> Solved {
+        let (mu, z, dt2) = (body.moduli.shear as f32, body.constants.z as f32, (dt * dt) as f32);
+        let (diagonals, masses) = (&self.diagonals, &self.masses);
+        let (rotations, rest) = (&body.rotations, &body.rest);
+        self.blocks.set_inverse(masses.len(), |i| {
+            let lambda = rest.slices[i / LANES].lambda.as_array()[i % LANES];
+            let R = glam::Mat3::from_quat(rotations[i / LANES].get(i % LANES).as_quat());
+            let inverse = diagonals[i].block(part, mu, lambda, z) * dt2
+                + glam::Mat3::from_diagonal(glam::Vec3::splat(masses[i]));
+            R * inverse.inverse() * R.transpose()
+        });
+        let mut operator = Stiffness { body, masses: &self.masses, held: &self.held, dt2, part };
+        self.conjugate_gradients.solve(
+            &mut operator,
+            &mut self.blocks,
+            &self.right,
+            &mut self.change,
+            Tolerance::Relative(1e-4),
+            MAX_ITERATIONS,
+        )
+    }
+}
+
+impl SolveReport {
+    pub const NONE: SolveReport = SolveReport { iterations: 0, residual: 0.0, converged: true };
+
+    /// The worse of two bodies.
+    pub fn worse(self, o: SolveReport) -> Self {
+        SolveReport {
+            iterations: self.iterations.max(o.iterations),
+            residual: self.residual.max(o.residual),
+            converged: self.converged && o.converged,
+        }
+    }
+
+    fn of(solved: Solved) -> Self {
+        SolveReport { iterations: solved.iterations, residual: solved.residual, converged: solved.converged }
+    }
+
+    /// Of two solves.
+    fn and(self, o: SolveReport) -> Self {
+        SolveReport {
+            iterations: self.iterations + o.iterations,
+            residual: self.residual.max(o.residual),
+            converged: self.converged && o.converged,
+        }
+    }
+}
+
+/// M + dt² K_part, with the rotations held.
+struct Stiffness<'a> {
+    body: &'a mut ElasticBody,
+    masses: &'a [f32],
+    held: &'a [bool],
+    dt2: f32,
+    part: Part,
+}
+
+impl Operator for Stiffness<'_> {
+    fn len(&self) -> usize {
+        self.masses.len()
+    }
+
+    fn apply(&mut self, p: &[glam::Vec3], y: &mut [glam::Vec3]) {
+        let (masses, held, dt2) = (self.masses, self.held, self.dt2);
+        let finish = |i: usize, f: glam::Vec3| {
+            if held[i] { glam::Vec3::ZERO } else { p[i] * masses[i] - f * dt2 }
+        };
+        let (two_mu, z) = (self.body.constants.two_mu, self.body.constants.z);
+        let z_lane = Lane::splat(z as f32);
+        match self.part {
+            Part::Whole => self.body.respond(
+                p,
+                z,
+                |_, rest, R, U| {
+                    let C = rest.correction.full();
+                    let dF = U.mul_mat(C);
+                    let eps = R.transpose_mul(dF).symmetric_part();
+                    let sigma = eps.scale(two_mu).add_diagonal(rest.lambda * eps.trace());
+                    R.mul_mat(sigma.full()).scale(rest.volume).mul_mat(C) - dF.scale(z_lane)
+                },
+                finish,
+                y,
+            ),
+            Part::Stretch => self.body.respond(
+                p,
+                z,
+                |_, rest, _, U| {
+                    let C = rest.correction.full();
+                    let dF = U.mul_mat(C);
+                    dF.scale(two_mu * rest.volume).mul_mat(C) - dF.scale(z_lane)
+                },
+                finish,
+                y,
+            ),
+            Part::Volume => self.body.respond(
+                p,
+                0.0,
+                |_, rest, R, U| {
+                    let RC = R.mul_mat(rest.correction.full());
+                    let trace = RC.c[0].dot(U.c[0]) + RC.c[1].dot(U.c[1]) + RC.c[2].dot(U.c[2]);
+                    RC.scale(rest.lambda * rest.volume * trace)
+                },
+                finish,
+                y,
+            ),
+        }
+    }
+}
+
+impl Diagonal {
+    /// The block of K_part: of V (mu |dF + R dFᵀ R|²/2 + lambda (R : dF)²) with dF = p ⊗ w.
+    fn block(&self, part: Part, mu: f32, lambda: f32, z: f32) -> glam::Mat3 {
+        let W = self.gradients;
+        let scalar = |s: f32| glam::Mat3::from_diagonal(glam::Vec3::splat(s));
+        let size = W.x_axis.x + W.y_axis.y + W.z_axis.z;
+        match part {
+            Part::Whole => W * (mu + lambda) + scalar(mu * size + z * self.zero_energy),
+            Part::Stretch => scalar(2.0 * mu * size + z * self.zero_energy),
+            Part::Volume => W * lambda,
+        }
+    }
+}
+
+/// F_k = Σ_l (x_l - x_k) ⊗ C_k b_kl depends on x_i by w_k = C_k b_ki for neighbours k and by w_i = -C_i Σ_l b_il;
+/// the zero-energy control is Σ_l beta_kl |x_kl|² - B_k C_k : B_k.
+fn diagonals(body: &ElasticBody) -> Vec<Diagonal> {
+    let rest = &body.rest;
+    let diagonal = |i: usize| {
+        let (mut W, mut zero_energy, mut b_i) = (Mat3::ZERO, 0.0, Vec3::ZERO);
+        rest.neighbors.for_each_of(i, |k, b, beta| {
+            let w = rest.correction_of(k) * b;
+            W += outer(w, w) * rest.volumes[k];
+            zero_energy += 2.0 * beta - b.dot(w);
+            b_i += b;
+        });
+        let w = rest.correction_of(i) * b_i;
+        W += outer(w, w) * rest.volumes[i];
+        zero_energy -= b_i.dot(w);
+        Diagonal { gradients: W.as_mat3(), zero_energy: zero_energy as f32 }
+    };
+    (0..body.len()).into_par_iter().with_min_len(128).map(diagonal).collect()
+}
