@@ -1,5 +1,9 @@
 //! What stuff is: pure functions and numbers, no particles, no methods.
 
+mod laws;
+
+pub use laws::{Law, Tangent, first_piola};
+
 use crate::math::Real;
 
 /// A material: density, stiffness, losses and surface. All SI.
