@@ -227,8 +227,12 @@ impl Law {
     ///
     /// The largest coefficient of dF : dP for dF = a ⊗ n in the singular basis,
     ///   max(Ψ_kk, (flip + twist)/2, |Ψ_kl + (flip - twist)/2|).
-    /// No wave is stiffer than twice this; along the singular directions none is stiffer than this.
+    /// No wave is stiffer than twice this; along the singular directions none is stiffer than this. Infinite where the
+    /// law does not allow the state.
     pub fn wave_stiffness(self, mu: Real, lambda: Real, sigma: Vec3) -> Real {
+        if !self.allows(sigma) {
+            return Real::INFINITY;
+        }
         let H = self.stiffness(mu, lambda, sigma);
         (0..3).fold(0.0, |largest: Real, m| {
             let (k, l) = ((m + 1) % 3, (m + 2) % 3);

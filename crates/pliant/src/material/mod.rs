@@ -55,12 +55,3 @@ impl Moduli {
         self.bulk + 4.0 / 3.0 * self.shear
     }
 }
-
-/// Strain measure of the linear stress: small strain in the corotated frame, or Green's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strain {
-    /// eps = sym(Rᵀ F) - I.
-    Linear,
-    /// E = (FᵀF - I)/2; the stress law is St Venant-Kirchhoff.
-    Green,
-}

@@ -58,7 +58,7 @@ impl Simulation {
         };
         let mut limit = TimeStepLimit { dt: scene, criterion: Criterion::Scene, at: None };
         for (k, body) in self.bodies.iter().enumerate() {
-            let stable = body.stable.time_step(body.method.strain, body.max_stretch_squared);
+            let stable = body.stable.time_step(body.stiffening);
             limit.tighten(stable, Criterion::Stiffness, (k, body.stable.particle));
             if body.method.xsph > 0.0 {
                 limit.tighten(XSPH_SAFETY * 2.0 / body.method.xsph, Criterion::Damping, (k, 0));
