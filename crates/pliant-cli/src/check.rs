@@ -34,11 +34,8 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         simulation.bodies().iter().map(|b| (b.name.clone(), b.range.len())).collect();
     let total = simulation.particles().len();
     let steps = (scene.duration / limit.dt).ceil();
-    let stable: Vec<(String, f64)> = simulation
-        .bodies()
-        .iter()
-        .map(|b| (b.name.clone(), b.stable.time_step(b.method.strain, 1.0)))
-        .collect();
+    let stable: Vec<(String, f64)> =
+        simulation.bodies().iter().map(|b| (b.name.clone(), b.stable.time_step(1.0))).collect();
     let warnings = warnings(&scene, &simulation);
     let ms = milliseconds_per_step(&mut simulation, scene.duration);
     if arguments.json {

@@ -7,6 +7,7 @@ mod beams;
 mod blocks;
 mod contact;
 mod free;
+mod laws;
 mod patch;
 mod plots;
 mod record;
@@ -78,7 +79,10 @@ const CASES: &[Case] = &[
     case!("C05d_rotating_bar", free::rotating_bar),
     case!("C09a_sliding_box", contact::sliding),
     case!("C09d_bar_impact", contact::bar_impact),
+    case!("C10a_stress_stretch", laws::stress_stretch, NO_SCENE),
     case!("C10b_stvk_limit", blocks::compressive_limit, NO_SCENE),
+    case!("C10c_principal_stress", laws::principal_stress, NO_SCENE),
+    case!("C10d_principal_stress_inverted", laws::principal_stress_inverted, NO_SCENE),
     case!("C15a_checkerboard", patch::checkerboard, NO_SCENE),
     case!("C15b_convergence", beams::convergence, CANTILEVER),
     case!("C16a_bar_mode", bars::mode),
@@ -157,7 +161,7 @@ mod tests {
     /// The quick cases that tell most: they take seconds. `pliant validate --full` runs everything.
     #[test]
     fn quick_cases_hold() {
-        let quick = ["C00a", "C01a", "C02a", "C03a", "C05a", "C05b", "C05c", "C09d", "C10b", "C15a"];
+        let quick = ["C00a", "C01a", "C02a", "C03a", "C05a", "C05b", "C05c", "C09d", "C10", "C15a"];
         for case in CASES.iter().filter(|c| quick.iter().any(|q| c.name.starts_with(q))) {
             let mut recorder = Recorder::new(case, false).expect("a readable reference");
             (case.check)(&mut recorder);

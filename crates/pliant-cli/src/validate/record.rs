@@ -100,10 +100,7 @@ impl Recorder {
     pub fn compare(&mut self, quantity: &str, variant: &str, measured: &[f64]) {
         let found = self.reference.quantities.iter().find(|q| q.name == quantity).cloned();
         let q = found.unwrap_or_else(|| panic!("{} has no quantity \"{quantity}\"", self.case));
-        let values: Vec<f64> = match &q.value {
-            serde_json::Value::Array(values) => values.iter().filter_map(|v| v.as_f64()).collect(),
-            value => vec![value.as_f64().unwrap_or(f64::NAN)],
-        };
+        let values = numbers(&q.value);
         assert_eq!(values.len(), measured.len(), "{} \"{quantity}\"", self.case);
         for (k, (&measured, &reference)) in measured.iter().zip(&values).enumerate() {
             let relative = match self.resolution {
@@ -174,6 +171,14 @@ impl Recorder {
             source: source.to_string(),
             passed: None,
         });
+    }
+}
+
+/// A number, or the numbers of a list or table, row by row.
+fn numbers(value: &serde_json::Value) -> Vec<f64> {
+    match value {
+        serde_json::Value::Array(values) => values.iter().flat_map(numbers).collect(),
+        value => vec![value.as_f64().unwrap_or(f64::NAN)],
     }
 }
 

@@ -13,7 +13,7 @@
 
 use super::body::Constants;
 use super::rest::SliceRest;
-use crate::material::Strain;
+use crate::material::Law;
 use crate::math::{Lane, Mat3x8, Quatx8, Vec3x8, polar_rotation};
 
 /// Part of the trace that keeps the rotation's derivative bounded where a neighbourhood is nearly flat or a line.
@@ -34,12 +34,13 @@ pub(super) fn stress(
     let D = rest.rest_gradient.full();
     let turn = R.transpose_mul(Q) - Mat3x8::diagonal(Lane::ONE);
     let grad_u = R.transpose_mul(U).scale(rest.inverse_volume) + turn.mul_mat(D);
-    let P = match k.strain {
-        Strain::Linear => k.stress(grad_u.symmetric_part(), rest.lambda).full(),
-        Strain::Green => {
+    let P = match k.law {
+        Law::Corotated => k.stress(grad_u.symmetric_part(), rest.lambda).full(),
+        Law::StVenantKirchhoff => {
             let F = grad_u + Mat3x8::diagonal(Lane::ONE);
             F.mul_mat(k.stress(k.green(F), rest.lambda).full())
         }
+        law => unreachable!("a body is not built with {law:?}"),
     };
     let torque = axial(grad_u + D, P) * -rest.volume;
     let S = R.transpose_mul(A).symmetric_part();

@@ -18,7 +18,7 @@
 use super::rest::{Rest, SliceRest};
 use super::{Method, Model, becker2009, mls2004, solenthaler2007};
 use crate::kernel::Kernel;
-use crate::material::{Moduli, Strain};
+use crate::material::{Law, Moduli};
 use crate::math::{LANES, Lane, Mat3, Mat3x8, Quat, Quatx8, Real, Sym3x8, Vec3, Vec3x8};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -41,7 +41,9 @@ const INTERIOR_NEIGHBORS: usize = 26;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Constants {
     pub model: Model,
-    pub strain: Strain,
+    pub law: Law,
+    /// Shear modulus [Pa].
+    pub mu: Real,
     pub two_mu: Lane,
     /// Zero-energy stiffness z = alpha E / 8 [Pa].
     pub z: Real,
@@ -105,6 +107,8 @@ pub struct Deformation {
     pub max_norm_squared: f32,
     /// Particle of the body that has it.
     pub particle: usize,
+    /// Largest stiffness over that at rest, of laws that do not follow from the norm; infinite where a law forbids F.
+    pub max_stiffening: f32,
 }
 
 /// The elastic state of one body.
@@ -138,11 +142,14 @@ impl ElasticBody {
         method: Method,
         moduli: Moduli,
     ) -> Self {
+        let (model, law) = (method.model.name(), method.law.name());
+        assert!(method.model.accepts(method.law), "{model} cannot compute {law}");
         let rest = Arc::new(Rest::build(rest, volume, kernel, method, moduli));
         let n = rest.positions.len();
         let constants = Constants {
             model: method.model,
-            strain: method.strain,
+            law: method.law,
+            mu: moduli.shear,
             two_mu: Lane::splat(2.0 * moduli.shear as f32),
             z: method.zero_energy * moduli.youngs_modulus() / 8.0,
             xsph_density: method.xsph * density,
@@ -221,7 +228,7 @@ impl ElasticBody {
         let chunk = SLICES_PER_TASK;
         let task =
             |c: usize, records: &mut [Record], rotations: &mut [Quatx8], spins: &mut [[f32; LANES]]| {
-                let mut extreme = Deformation { max_norm_squared: 0.0, particle: c * chunk * LANES };
+                let mut extreme = Deformation::none(c * chunk * LANES);
                 for (k, rotation) in rotations.iter_mut().enumerate() {
                     let s = c * chunk + k;
                     let slice = stress_of_slice(constants, rest, local, s, rotation);
@@ -231,12 +238,12 @@ impl ElasticBody {
                     if let Some(spins) = spins.get_mut(first..end) {
                         store(slice.Y, spins.iter_mut().zip(records).map(|(y, r)| (y, &mut r.rest.y8)));
                     }
-                    extreme.include(slice.F.norm_squared(), s * LANES, end - first);
+                    extreme.include(slice.F.norm_squared(), slice.stiffening, s * LANES, end - first);
                 }
                 extreme
             };
         let tasks = self.records.par_chunks_mut(chunk * LANES).zip(self.rotations.par_chunks_mut(chunk));
-        let none = || Deformation { max_norm_squared: -1.0, particle: 0 };
+        let none = || Deformation::none(0);
         if self.spins.is_empty() {
             let run = |(c, (records, rotations)): (usize, (&mut [Record], &mut [Quatx8]))| {
                 task(c, records, rotations, &mut [])
@@ -383,18 +390,26 @@ impl ElasticBody {
 }
 
 impl Deformation {
-    fn include(&mut self, norm_squared: Lane, first: usize, lanes: usize) {
-        for (lane, &n) in norm_squared.as_array().iter().take(lanes).enumerate() {
-            let n = if n.is_finite() { n } else { f32::INFINITY };
+    fn none(particle: usize) -> Deformation {
+        Deformation { max_norm_squared: -1.0, particle, max_stiffening: 1.0 }
+    }
+
+    fn include(&mut self, norm_squared: Lane, stiffening: Lane, first: usize, lanes: usize) {
+        let columns = norm_squared.to_array().into_iter().zip(stiffening.to_array());
+        for (lane, (n, stiffening)) in columns.take(lanes).enumerate() {
+            let n = if n.is_finite() && stiffening.is_finite() { n } else { f32::INFINITY };
             if n > self.max_norm_squared {
-                *self = Deformation { max_norm_squared: n, particle: first + lane };
+                (self.max_norm_squared, self.particle) = (n, first + lane);
             }
+            self.max_stiffening = self.max_stiffening.max(stiffening);
         }
     }
 
     fn larger(self, o: Deformation) -> Deformation {
         let later = o.max_norm_squared == self.max_norm_squared && o.particle < self.particle;
-        if o.max_norm_squared > self.max_norm_squared || later { o } else { self }
+        let max_stiffening = self.max_stiffening.max(o.max_stiffening);
+        let larger = if o.max_norm_squared > self.max_norm_squared || later { o } else { self };
+        Deformation { max_stiffening, ..larger }
     }
 }
 
@@ -405,11 +420,12 @@ struct Local<'a> {
     frame: Mat3x8,
 }
 
-/// What pass 1 makes of a slice: T - z U C, Y (becker2009) and F.
+/// What pass 1 makes of a slice: T - z U C, Y (becker2009), F and the stiffness over that at rest.
 struct SliceState {
     T: Mat3x8,
     Y: Mat3x8,
     F: Mat3x8,
+    stiffening: Lane,
 }
 
 /// The state of the eight particles of slice s.
@@ -425,6 +441,7 @@ fn stress_of_slice(k: &Constants, rest: &Rest, local: Local, s: usize, rotation:
     let null = rest.null.get(s);
     let Q = local.frame;
     let F = null.map_or(Q, |n| Q - Q.mul_mat(n.full())) + fit;
+    let mut stiffening = Lane::ONE;
     let (T, Y) = match k.model {
         Model::Becker2009 => {
             let A = A + Q.mul_mat(rest.matching[s].full());
@@ -432,12 +449,12 @@ fn stress_of_slice(k: &Constants, rest: &Rest, local: Local, s: usize, rotation:
         }
         Model::Solenthaler2007 => (solenthaler2007::stress(k, constants, U, Q), Mat3x8::ZERO),
         Model::Mls2004 | Model::Peer2018 | Model::Kugelstadt2021 => {
-            (mls2004::stress(k, constants, null, F, rotation), Mat3x8::ZERO)
+            (mls2004::stress(k, constants, null, F, (rotation, &mut stiffening)), Mat3x8::ZERO)
         }
     };
     // Where a curved sheet leaves its tangent plane, the rotation carries it: F + R N, here relative to Q.
     let carried = null.map_or(fit, |n| fit + (rotation.matrix() - Q).mul_mat(n.full()));
-    SliceState { T: T - carried.scale(Lane::splat(k.z as f32)), Y, F }
+    SliceState { T: T - carried.scale(Lane::splat(k.z as f32)), Y, F, stiffening }
 }
 
 /// U_i = Σ_j u_ji ⊗ b_ij and, for shape matching, Σ_j V_i V_j W_ij u_ji ⊗ X_ji.

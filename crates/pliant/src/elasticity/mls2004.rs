@@ -6,33 +6,48 @@
 
 use super::body::Constants;
 use super::rest::SliceRest;
-use crate::material::Strain;
-use crate::math::{Mat3x8, Quatx8, Sym3x8, polar_rotation};
+use crate::material::Law;
+use crate::math::{LANES, Lane, Mat3, Mat3x8, Quatx8, Real, Sym3x8, polar_rotation, svd};
 
-/// T_i = V_i P_i C_i; turns `rotation` to that of F where it is needed.
+/// T_i = V_i P_i C_i; turns the rotation to that of F and sets the stiffness over that at rest, where they are needed.
 #[inline(always)]
 pub(super) fn stress(
     k: &Constants,
     rest: &SliceRest,
     null: Option<&Sym3x8>,
     F: Mat3x8,
-    rotation: &mut Quatx8,
+    (rotation, stiffening): (&mut Quatx8, &mut Lane),
 ) -> Mat3x8 {
-    let P = match (k.strain, null) {
-        (Strain::Green, None) => F.mul_mat(k.stress(k.green(F), rest.lambda).full()),
-        (strain, null) => {
+    let P = match (k.law, null) {
+        (Law::StVenantKirchhoff, None) => F.mul_mat(k.stress(k.green(F), rest.lambda).full()),
+        (law, null) => {
             let (q, R) = polar_rotation(F, *rotation);
             *rotation = q;
             // Missing dimensions move with the rotation: F + Σ R n ⊗ n.
             let F = null.map_or(F, |n| F + R.mul_mat(n.full()));
-            match strain {
-                Strain::Green => F.mul_mat(k.stress(k.green(F), rest.lambda).full()),
-                Strain::Linear => {
-                    let eps = R.transpose_mul(F).symmetric_part().add_diagonal(-crate::math::Lane::ONE);
+            match law {
+                Law::StVenantKirchhoff => F.mul_mat(k.stress(k.green(F), rest.lambda).full()),
+                Law::Corotated => {
+                    let eps = R.transpose_mul(F).symmetric_part().add_diagonal(-Lane::ONE);
                     R.mul_mat(k.stress(eps, rest.lambda).full())
                 }
+                law => by_singular_values(law, k.mu, rest.lambda, F, stiffening),
             }
         }
     };
     P.scale(rest.volume).mul_mat(rest.correction.full())
+}
+
+/// P = U diag(∂Ψ/∂σ) Vᵀ, one lane after the other in double precision.
+#[inline(never)]
+fn by_singular_values(law: Law, mu: Real, lambda: Lane, F: Mat3x8, stiffening: &mut Lane) -> Mat3x8 {
+    let mut P = Mat3x8::ZERO;
+    for lane in 0..LANES {
+        let lambda = lambda.as_array()[lane] as Real;
+        let d = svd(F.get(lane));
+        P.set(lane, d.u * Mat3::from_diagonal(law.stress(mu, lambda, d.sigma)) * d.v.transpose());
+        let ratio = law.wave_stiffness(mu, lambda, d.sigma) / (lambda + 2.0 * mu);
+        stiffening.as_mut_array()[lane] = ratio.max(1.0) as f32;
+    }
+    P
 }

@@ -19,7 +19,7 @@ pub use implicit::{ImplicitSolver, SolveReport, StepInput};
 pub use reference::PointState;
 pub use stable_step::StableStep;
 
-use crate::material::Strain;
+use crate::material::Law;
 use crate::math::Real;
 
 /// Elastic method of a body, named after its paper.
@@ -60,13 +60,24 @@ impl Model {
             Model::Kugelstadt2021 => "kugelstadt2021",
         }
     }
+
+    /// Whether the method can compute this law. Uncorrected gradients take rest for deformed, and only laws that are
+    /// linear in a strain can be corrected for it.
+    pub fn accepts(self, law: Law) -> bool {
+        match self {
+            Model::Mls2004 | Model::Peer2018 | Model::Kugelstadt2021 => true,
+            Model::Solenthaler2007 | Model::Becker2009 => {
+                matches!(law, Law::Corotated | Law::StVenantKirchhoff)
+            }
+        }
+    }
 }
 
 /// How a body's elastic force is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Method {
     pub model: Model,
-    pub strain: Strain,
+    pub law: Law,
     /// Strength alpha of the zero-energy control; 0 switches it off.
     pub zero_energy: Real,
     /// Material-space XSPH damping of relative motion [1/s].

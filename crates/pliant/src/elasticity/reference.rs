@@ -3,7 +3,7 @@
 #![allow(non_snake_case)] // A, B, F, R, P as in the theory
 
 use super::{ElasticBody, Model};
-use crate::material::Strain;
+use crate::material::{Law, first_piola};
 use crate::math::{LANES, Mat3, Real, Vec3, double_dot, outer, svd, trace};
 use rayon::prelude::*;
 
@@ -71,32 +71,36 @@ impl ElasticBody {
         let I = Mat3::IDENTITY;
         let D = self.rest.rest_gradient_of(i);
         let uncorrected = B * (1.0 / self.rest.volumes[i]);
-        match (self.constants.model, self.constants.strain) {
-            (Model::Solenthaler2007, Strain::Linear) => {
+        match (self.constants.model, self.constants.law) {
+            (Model::Solenthaler2007, Law::StVenantKirchhoff) => self.green_stress(i, I + uncorrected - D),
+            (Model::Solenthaler2007, _) => {
                 let grad_u = uncorrected - D;
                 let (sigma, psi) = self.linear_stress(i, (grad_u + grad_u.transpose()) * 0.5);
                 (I + grad_u, sigma, psi)
             }
-            (Model::Solenthaler2007, Strain::Green) => self.green_stress(i, I + uncorrected - D),
-            (Model::Mls2004 | Model::Peer2018 | Model::Kugelstadt2021, strain) => {
+            (Model::Mls2004 | Model::Peer2018 | Model::Kugelstadt2021, law) => {
                 let F = B * self.rest.correction_of(i);
                 let R = self.polar(i, F);
                 let F = F + R * self.rest.null_of(i);
-                match strain {
-                    Strain::Green => self.green_stress(i, F),
-                    Strain::Linear => {
+                match law {
+                    Law::StVenantKirchhoff => self.green_stress(i, F),
+                    Law::Corotated => {
                         let S = R.transpose() * F;
                         let (sigma, psi) = self.linear_stress(i, (S + S.transpose()) * 0.5 - I);
                         (F, R * sigma, psi)
                     }
+                    law => {
+                        let (mu, lambda) = (self.moduli.shear, self.rest.lambda_of(i));
+                        (F, first_piola(law, mu, lambda, F), law.energy(mu, lambda, svd(F).sigma))
+                    }
                 }
             }
-            (Model::Becker2009, strain) => {
+            (Model::Becker2009, law) => {
                 let R = self.polar(i, A);
                 let grad_u = R.transpose() * uncorrected - D;
-                let (F, P, psi) = match strain {
-                    Strain::Green => self.green_stress(i, I + grad_u),
-                    Strain::Linear => {
+                let (F, P, psi) = match law {
+                    Law::StVenantKirchhoff => self.green_stress(i, I + grad_u),
+                    _ => {
                         let (sigma, psi) = self.linear_stress(i, (grad_u + grad_u.transpose()) * 0.5);
                         (I + grad_u, sigma, psi)
                     }

@@ -6,7 +6,7 @@
 
 use super::body::Constants;
 use super::rest::SliceRest;
-use crate::material::Strain;
+use crate::material::Law;
 use crate::math::{Lane, Mat3x8};
 
 /// T_i = P_i with ∇u = B/V - D = U/V + (Q - I) D.
@@ -14,11 +14,12 @@ use crate::math::{Lane, Mat3x8};
 pub(super) fn stress(k: &Constants, rest: &SliceRest, U: Mat3x8, Q: Mat3x8) -> Mat3x8 {
     let turn = Q - Mat3x8::diagonal(Lane::ONE);
     let grad_u = U.scale(rest.inverse_volume) + turn.mul_mat(rest.rest_gradient.full());
-    match k.strain {
-        Strain::Linear => k.stress(grad_u.symmetric_part(), rest.lambda).full(),
-        Strain::Green => {
+    match k.law {
+        Law::Corotated => k.stress(grad_u.symmetric_part(), rest.lambda).full(),
+        Law::StVenantKirchhoff => {
             let F = grad_u + Mat3x8::diagonal(Lane::ONE);
             F.mul_mat(k.stress(k.green(F), rest.lambda).full())
         }
+        law => unreachable!("a body is not built with {law:?}"),
     }
 }

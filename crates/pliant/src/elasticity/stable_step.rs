@@ -1,7 +1,7 @@
 //! The longest stable step of explicit integration, from the stiffness the particles really have.
 
-use super::ElasticBody;
-use crate::material::Strain;
+use super::{Deformation, ElasticBody};
+use crate::material::Law;
 use crate::math::{Real, Vec3, max_with_index, sum};
 
 /// Power iterations: the largest eigenvalue is then known to a few per cent.
@@ -19,14 +19,9 @@ pub struct StableStep {
 }
 
 impl StableStep {
-    /// Symplectic Euler is stable for dt < 2/omega; with St Venant-Kirchhoff the frequency grows with the stretch,
-    /// omega² ∝ (3 stretch² - 1)/2.
-    pub fn time_step(&self, strain: Strain, max_stretch_squared: Real) -> Real {
-        let stiffening = match strain {
-            Strain::Linear => 1.0,
-            Strain::Green => (1.5 * max_stretch_squared - 0.5).max(1.0).sqrt(),
-        };
-        SAFETY * 2.0 / (self.frequency * stiffening)
+    /// Symplectic Euler is stable for dt < 2/omega; omega² grows with the stiffness over that at rest.
+    pub fn time_step(&self, stiffening: Real) -> Real {
+        SAFETY * 2.0 / (self.frequency * stiffening.sqrt())
     }
 
     /// Power iteration on M⁻¹K with the body's own force: K p ≈ -f(X + eps p)/eps.
@@ -58,6 +53,26 @@ impl StableStep {
         let (_, particle) = max_with_index(n, |i| mode[i].length_squared());
         body.forget_rotations();
         StableStep { frequency: lambda.max(0.0).sqrt(), particle }
+    }
+}
+
+impl Deformation {
+    /// Largest squared stretch: |F|² = σ1² + σ2² + σ3², and with the other two near one it is about |F|² - 2.
+    pub fn max_stretch_squared(&self) -> Real {
+        (self.max_norm_squared as Real - 2.0).max(1.0)
+    }
+
+    /// Stiffness of the most deformed particle over that at rest, at least 1; infinite where the law forbids F.
+    /// St Venant-Kirchhoff grows as (3 stretch² - 1)/2, what laws of the singular values have is seen by their stress.
+    pub fn stiffening(&self, law: Law) -> Real {
+        match law {
+            Law::Corotated => 1.0,
+            Law::StVenantKirchhoff => (1.5 * self.max_stretch_squared() - 0.5).max(1.0),
+            Law::NeoHookean
+            | Law::NeoHookeanQuadratic
+            | Law::NeoHookeanBounded { .. }
+            | Law::MooneyRivlin { .. } => self.max_stiffening as Real,
+        }
     }
 }
 

@@ -1,5 +1,9 @@
 //! What stuff is: pure functions and numbers, no particles, no methods.
 
+mod laws;
+
+pub use laws::{Law, Tangent, first_piola};
+
 use crate::math::Real;
 
 /// A material: density, stiffness, losses and surface. All SI.
@@ -50,13 +54,4 @@ impl Moduli {
     pub fn p_wave_modulus(self) -> Real {
         self.bulk + 4.0 / 3.0 * self.shear
     }
-}
-
-/// Strain measure of the linear stress: small strain in the corotated frame, or Green's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strain {
-    /// eps = sym(Rᵀ F) - I.
-    Linear,
-    /// E = (FᵀF - I)/2; the stress law is St Venant-Kirchhoff.
-    Green,
 }

@@ -77,6 +77,24 @@ impl Mat3x8 {
         Mat3x8 { c: [column(m.x_axis), column(m.y_axis), column(m.z_axis)] }
     }
 
+    /// The matrix of one lane.
+    pub fn get(&self, lane: usize) -> glam::DMat3 {
+        let column = |v: &Vec3x8| {
+            let at = |part: &Lane| part.as_array()[lane] as f64;
+            glam::DVec3::new(at(&v.x), at(&v.y), at(&v.z))
+        };
+        glam::DMat3::from_cols(column(&self.c[0]), column(&self.c[1]), column(&self.c[2]))
+    }
+
+    /// Sets the matrix of one lane.
+    pub fn set(&mut self, lane: usize, m: glam::DMat3) {
+        for (column, v) in self.c.iter_mut().zip([m.x_axis, m.y_axis, m.z_axis]) {
+            column.x.as_mut_array()[lane] = v.x as f32;
+            column.y.as_mut_array()[lane] = v.y as f32;
+            column.z.as_mut_array()[lane] = v.z as f32;
+        }
+    }
+
     /// s I.
     #[inline(always)]
     pub fn diagonal(s: Lane) -> Self {

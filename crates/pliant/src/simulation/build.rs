@@ -107,6 +107,7 @@ fn build_body(
         stable,
         most_deformed: 0,
         max_stretch_squared: 1.0,
+        stiffening: 1.0,
         loads,
     })
 }

@@ -41,6 +41,8 @@ pub enum Trouble {
     NotFinite,
     /// Stretched by this factor.
     TornApart(Real),
+    /// Turned inside out, where its law has infinite energy.
+    Inverted,
     /// Moves at this speed [m/s].
     TooFast(Real),
     /// Admits only steps that no longer move the clock.
@@ -52,8 +54,23 @@ impl std::fmt::Display for Trouble {
         match self {
             Trouble::NotFinite => f.write_str("is not finite"),
             Trouble::TornApart(stretch) => write!(f, "is stretched {stretch:.3e} times"),
+            Trouble::Inverted => f.write_str("is turned inside out, which its law forbids"),
             Trouble::NoStep => f.write_str("admits no step that moves the clock"),
             Trouble::TooFast(speed) => write!(f, "moves at {speed:.3e} m/s"),
+        }
+    }
+}
+
+impl Trouble {
+    /// What to do about it.
+    pub(super) fn remedy(self) -> &'static str {
+        match self {
+            Trouble::Inverted => {
+                "use law = \"neo_hookean_bounded\", which stays finite, or try a smaller time_step.max or spacing"
+            }
+            Trouble::NotFinite | Trouble::TornApart(_) | Trouble::TooFast(_) | Trouble::NoStep => {
+                "try a smaller time_step.max, a larger zero_energy or some damping, or a gentler start"
+            }
         }
     }
 }

@@ -54,8 +54,10 @@ pub struct Body {
     pub stable: StableStep,
     /// Particle with the largest deformation in the last step.
     most_deformed: usize,
-    /// Largest squared stretch seen in the last step: stiffens Green strain.
+    /// Largest squared stretch in the last step.
     max_stretch_squared: Real,
+    /// Stiffness over that at rest in the last step.
+    stiffening: Real,
     loads: Vec<PlacedLoad>,
 }
 

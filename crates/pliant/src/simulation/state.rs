@@ -29,7 +29,6 @@ impl Simulation {
         ];
         for body in &self.bodies {
             columns.push((format!("rotations/{}", body.name), body.elastic.save_rotations()));
-            columns.push((format!("stretch/{}", body.name), body.max_stretch_squared.to_le_bytes().to_vec()));
         }
         columns
     }
@@ -54,7 +53,6 @@ impl Simulation {
             if !body.elastic.restore_rotations(find(&name)?) {
                 return Err(format!("column \"{name}\" is not of this body"));
             }
-            body.max_stretch_squared = number(&format!("stretch/{}", body.name))?;
         }
         self.last_dt = number("last_dt")?;
         (self.particles.positions, self.particles.velocities) = (positions, velocities);

@@ -57,6 +57,7 @@ impl StageTimes {
 impl Simulation {
     /// Takes one step towards `until`, no further.
     pub fn step(&mut self, until: Real) -> Result<StepReport, StepError> {
+        self.compute_elastic_forces()?;
         let limit = self.time_step_limit();
         let mut dt = fit(until - self.time, limit.dt);
         if dt.is_nan() || dt <= SHORTEST * until.abs() {
@@ -64,7 +65,6 @@ impl Simulation {
             let i = self.bodies[body].range.start + particle;
             return Err(self.error(Stage::Velocities, Trouble::NoStep, i, dt));
         }
-        self.compute_elastic_forces(dt)?;
         let mut retries = 0;
         let (contacts, solve) = loop {
             self.apply_forces(dt); // explicit elasticity, gravity, loads, damping
@@ -93,8 +93,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Forces of the explicit bodies at the present positions.
-    fn compute_elastic_forces(&mut self, dt: Real) -> Result<(), StepError> {
+    /// Forces of the explicit bodies at the present positions, and how much stiffer they are there than at rest.
+    fn compute_elastic_forces(&mut self) -> Result<(), StepError> {
         let start = Instant::now();
         let particles = &self.particles;
         self.bodies.par_iter_mut().filter(|body| body.implicit.is_none()).for_each(|body| {
@@ -104,7 +104,7 @@ impl Simulation {
             body.note_deformation(deformation);
         });
         self.times.elasticity += milliseconds(start);
-        self.check_deformation(dt)
+        self.check_deformation()
     }
 
     /// Velocities that agree with the elastic forces at the end of the step.
@@ -141,12 +141,12 @@ impl Simulation {
             });
         }
         self.times.elasticity += milliseconds(start);
-        self.check_deformation(dt)?;
+        self.check_deformation()?;
         Ok(reports.into_iter().flatten().fold(SolveReport::NONE, SolveReport::worse))
     }
 
     /// No body is torn apart.
-    fn check_deformation(&self, dt: Real) -> Result<(), StepError> {
+    fn check_deformation(&self) -> Result<(), StepError> {
         let torn = self
             .bodies
             .iter()
@@ -154,11 +154,19 @@ impl Simulation {
         match torn {
             None => Ok(()),
             Some(k) => {
-                let stretch = self.bodies[k].max_stretch_squared.sqrt();
-                let trouble =
-                    if stretch.is_finite() { Trouble::TornApart(stretch) } else { Trouble::NotFinite };
-                let i = self.bodies[k].range.start + self.bodies[k].most_deformed;
-                Err(self.error(Stage::Elasticity, trouble, i, dt))
+                let body = &self.bodies[k];
+                let stretch = body.max_stretch_squared.sqrt();
+                let trouble = match (stretch.is_finite(), body.stiffening.is_finite()) {
+                    (true, _) => Trouble::TornApart(stretch),
+                    (false, true) => Trouble::NotFinite,
+                    (false, false) => Trouble::Inverted,
+                };
+                Err(self.error(
+                    Stage::Elasticity,
+                    trouble,
+                    body.range.start + body.most_deformed,
+                    self.last_dt,
+                ))
             }
         }
     }
@@ -284,16 +292,15 @@ impl Simulation {
             particle,
             time: self.time,
             dt,
-            remedy: "try a smaller time_step.max, a larger zero_energy or some damping, or a gentler start"
-                .into(),
+            remedy: trouble.remedy().into(),
         }
     }
 }
 
 impl Body {
     fn note_deformation(&mut self, deformation: Deformation) {
-        // |F|² = σ1² + σ2² + σ3²; with the other two near one, the largest stretch is about |F|² - 2.
-        self.max_stretch_squared = (deformation.max_norm_squared as Real - 2.0).max(1.0);
+        self.max_stretch_squared = deformation.max_stretch_squared();
+        self.stiffening = deformation.stiffening(self.method.law);
         self.most_deformed = deformation.particle;
     }
 }

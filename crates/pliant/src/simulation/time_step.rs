@@ -59,7 +59,7 @@ impl Simulation {
         let mut limit = TimeStepLimit { dt: scene, criterion: Criterion::Scene, at: None };
         for (k, body) in self.bodies.iter().enumerate() {
             if body.implicit.is_none() {
-                let stable = body.stable.time_step(body.method.strain, body.max_stretch_squared);
+                let stable = body.stable.time_step(body.stiffening);
                 limit.tighten(stable, Criterion::Stiffness, (k, body.stable.particle));
             }
             if body.method.xsph > 0.0 {

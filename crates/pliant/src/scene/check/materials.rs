@@ -8,7 +8,7 @@ use super::super::read::At;
 use super::super::suggest::quoted;
 use super::numbers::show;
 use crate::elasticity::{Method, Model};
-use crate::material::{Material, Moduli, Strain};
+use crate::material::{Law, Material, Moduli};
 
 /// Stiffest modulus [Pa]; diamond has 1e12.
 const STIFFEST: f64 = 1e13;
@@ -39,37 +39,83 @@ fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneE
         friction: at.key("friction").range(written.friction.unwrap_or(0.3), 0.0, 100.0, "")?,
         restitution: at.key("restitution").range(written.restitution.unwrap_or(0.0), 0.0, 1.0, "")?,
     };
+    let model = match written.model {
+        Some(ModelWord::Solenthaler2007) => Model::Solenthaler2007,
+        None | Some(ModelWord::Mls2004) => Model::Mls2004,
+        Some(ModelWord::Becker2009) => Model::Becker2009,
+        Some(ModelWord::Peer2018) => Model::Peer2018,
+        Some(ModelWord::Kugelstadt2021) => Model::Kugelstadt2021,
+    };
     let method = Method {
-        model: match written.model {
-            Some(ModelWord::Solenthaler2007) => Model::Solenthaler2007,
-            None | Some(ModelWord::Mls2004) => Model::Mls2004,
-            Some(ModelWord::Becker2009) => Model::Becker2009,
-            Some(ModelWord::Peer2018) => Model::Peer2018,
-            Some(ModelWord::Kugelstadt2021) => Model::Kugelstadt2021,
-        },
-        strain: strain(at, written)?,
+        model,
+        law: law(at, written, model)?,
         zero_energy: at.key("zero_energy").range(written.zero_energy.unwrap_or(0.1), 0.0, 10.0, "")?,
         xsph: at.key("xsph").range(written.xsph.unwrap_or(0.0), 0.0, 1e6, "1/s")?,
     };
     Ok((material, method))
 }
 
-fn strain(at: At<'_>, written: &MaterialFile) -> Result<Strain, SceneError> {
+fn law(at: At<'_>, written: &MaterialFile, model: Model) -> Result<Law, SceneError> {
     let by_strain = written.strain.map(|word| match word {
-        StrainWord::Linear => Strain::Linear,
-        StrainWord::Green => Strain::Green,
+        StrainWord::Linear => Law::Corotated,
+        StrainWord::Green => Law::StVenantKirchhoff,
     });
-    let by_law = written.law.map(|word| match word {
-        LawWord::Corotated => Strain::Linear,
-        LawWord::StVenantKirchhoff => Strain::Green,
-    });
-    match (by_strain, by_law) {
-        (Some(strain), Some(law)) if strain != law => Err(at.key("law").error(
-            format!("\"law\" and \"strain\" of material {} say different things", quoted(at.label)),
-            "give one of them: corotated is linear strain, st_venant_kirchhoff is green strain",
-        )),
-        (strain, law) => Ok(strain.or(law).unwrap_or(Strain::Linear)),
+    let by_law = match written.law {
+        None => None,
+        Some(word) => Some(law_of_word(at, word, written)?),
+    };
+    let name = quoted(at.label);
+    let law = match (by_strain, by_law) {
+        (Some(strain), Some(law)) if strain != law => {
+            return Err(at.key("law").error(
+                format!("\"law\" and \"strain\" of material {name} say different things"),
+                "give one of them: linear strain is corotated, green strain is st_venant_kirchhoff",
+            ));
+        }
+        (strain, law) => law.or(strain).unwrap_or(Law::Corotated),
+    };
+    if !model.accepts(law) {
+        return Err(at.key("law").error(
+            format!("model {} cannot compute the law {}", quoted(model.name()), quoted(law.name())),
+            "use model = \"mls2004\", or the law corotated or st_venant_kirchhoff",
+        ));
     }
+    for (key, value, owner) in [
+        ("min_stretch", written.min_stretch, "neo_hookean_bounded"),
+        ("second_invariant", written.second_invariant, "mooney_rivlin"),
+    ] {
+        if value.is_some() && law.name() != owner {
+            return Err(at.key(key).key_error(
+                format!("{} means nothing to the law {} of material {name}", quoted(key), quoted(law.name())),
+                format!("leave it out, or use law = \"{owner}\""),
+            ));
+        }
+    }
+    Ok(law)
+}
+
+/// A law with its own number.
+fn law_of_word(at: At<'_>, word: LawWord, written: &MaterialFile) -> Result<Law, SceneError> {
+    let number = |key, value: Option<f64>, default, (low, high)| {
+        at.key(key).range(value.unwrap_or(default), low, high, "")
+    };
+    Ok(match word {
+        LawWord::Corotated => Law::Corotated,
+        LawWord::StVenantKirchhoff => Law::StVenantKirchhoff,
+        LawWord::NeoHookean => Law::NeoHookean,
+        LawWord::NeoHookeanQuadratic => Law::NeoHookeanQuadratic,
+        LawWord::NeoHookeanBounded => Law::NeoHookeanBounded {
+            min_stretch: number("min_stretch", written.min_stretch, Law::DEFAULT_MIN_STRETCH, (0.05, 0.95))?,
+        },
+        LawWord::MooneyRivlin => Law::MooneyRivlin {
+            second_invariant: number(
+                "second_invariant",
+                written.second_invariant,
+                Law::DEFAULT_SECOND_INVARIANT,
+                (0.0, 1.0),
+            )?,
+        },
+    })
 }
 
 fn moduli(at: At<'_>, written: &MaterialFile) -> Result<Moduli, SceneError> {

@@ -40,10 +40,14 @@ table! {
         density: Option<f64>,
         /// Elastic method, named after its paper; default "mls2004".
         model: Option<ModelWord>,
-        /// Strain measure; default "linear".
-        strain: Option<StrainWord>,
-        /// Elastic law, another way to say the strain: "corotated" is linear, "st_venant_kirchhoff" is green.
+        /// Elastic law; default "corotated". Models other than "mls2004" take "corotated" and "st_venant_kirchhoff".
         law: Option<LawWord>,
+        /// Strain measure, another word for two laws: "linear" is corotated, "green" is st_venant_kirchhoff.
+        strain: Option<StrainWord>,
+        /// Stretch below which neo_hookean_bounded goes on with the stiffness it has there, 0.05 to 0.95; default 0.3.
+        min_stretch: Option<f64>,
+        /// Share of the shear modulus that the second invariant carries in mooney_rivlin, 0 to 1; default 0.2.
+        second_invariant: Option<f64>,
         /// Young's modulus E [Pa].
         youngs_modulus: Option<f64>,
         /// Poisson's ratio, between -1 and 0.5; default 0.3.
@@ -86,6 +90,18 @@ words! {
 
 words! {
     /// Elastic law.
-    LawWord { Corotated = "corotated", StVenantKirchhoff = "st_venant_kirchhoff", }
-    later ["neo_hookean", "neo_hookean_quadratic", "neo_hookean_bounded", "mooney_rivlin"]
+    LawWord {
+        /// Small strain in the frame that turns with the matter.
+        Corotated = "corotated",
+        /// Green's strain; weak under strong compression.
+        StVenantKirchhoff = "st_venant_kirchhoff",
+        /// Resists loss of volume without bound.
+        NeoHookean = "neo_hookean",
+        /// Neo-Hookean with a quadratic energy of the volume.
+        NeoHookeanQuadratic = "neo_hookean_quadratic",
+        /// Neo-Hookean of bounded stiffness, valid through inversion.
+        NeoHookeanBounded = "neo_hookean_bounded",
+        /// Rubber: two invariants of the shape and a quadratic energy of the volume.
+        MooneyRivlin = "mooney_rivlin",
+    } later []
 }

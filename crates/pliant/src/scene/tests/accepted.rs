@@ -4,7 +4,7 @@ use super::*;
 use crate::elasticity::Model;
 use crate::geometry::{Outline, Region, Shape};
 use crate::kernel::KernelKind;
-use crate::material::Strain;
+use crate::material::Law;
 use crate::math::Quat;
 use crate::rigid::{Motion, RigidShape};
 use crate::simulation::{Contact, ProbeTarget, Recorded, TimeStep};
@@ -31,7 +31,7 @@ fn the_least_scene_takes_every_default() {
         (1000.0, 0.3, 0.0)
     );
     assert!((body.material.moduli.poisson_ratio() - 0.3).abs() < 1e-12, "rounding of the conversion");
-    assert_eq!((body.method.model, body.method.strain), (Model::Mls2004, Strain::Linear));
+    assert_eq!((body.method.model, body.method.law), (Model::Mls2004, Law::Corotated));
     assert_eq!((body.method.zero_energy, body.method.xsph), (0.1, 0.0));
     assert_eq!(body.initial_stretch, Vec3::ONE);
     assert_eq!(scene.look.color_by, ColorBy::Body);
@@ -102,11 +102,23 @@ fn rotations_apply_in_order() {
 }
 
 #[test]
-fn law_is_another_word_for_strain() {
-    let strain = |text: &str| accept("poisson_ratio = 0.3", text).setup.bodies[0].method.strain;
-    assert_eq!(strain("law = \"st_venant_kirchhoff\""), Strain::Green);
-    assert_eq!(strain("strain = \"green\"\nlaw = \"st_venant_kirchhoff\""), Strain::Green);
-    assert_eq!(strain("law = \"corotated\""), Strain::Linear);
+fn strain_is_another_word_for_two_laws() {
+    let law = |text: &str| accept("poisson_ratio = 0.3", text).setup.bodies[0].method.law;
+    assert_eq!(law("strain = \"green\""), Law::StVenantKirchhoff);
+    assert_eq!(law("strain = \"green\"\nlaw = \"st_venant_kirchhoff\""), Law::StVenantKirchhoff);
+    assert_eq!(law("strain = \"linear\""), Law::Corotated);
+}
+
+#[test]
+fn every_law_has_its_word_and_its_own_number() {
+    let law = |text: &str| accept("poisson_ratio = 0.3", text).setup.bodies[0].method.law;
+    for every in Law::ALL {
+        assert_eq!(law(&format!("law = \"{}\"", every.name())), every);
+    }
+    let bounded = law("law = \"neo_hookean_bounded\"\nmin_stretch = 0.1");
+    assert_eq!(bounded, Law::NeoHookeanBounded { min_stretch: 0.1 });
+    let rubber = law("law = \"mooney_rivlin\"\nsecond_invariant = 0");
+    assert_eq!(rubber, Law::MooneyRivlin { second_invariant: 0.0 });
 }
 
 #[test]
