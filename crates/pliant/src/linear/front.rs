@@ -1,0 +1,326 @@
+//! Dense work in one front: assembly, Cholesky factor of the pivots, update of the rows below.
+//!
+//! All matrices lie in strips of eight rows, a lane for each column, so that a product A Bᵀ streams both factors.
+//! A panel keeps the inverse of its triangle in place of the triangle: solving with it is a product as well.
+
+use super::structure::{Front, Ordered, PANEL, Panel, Structure, update_offset};
+use crate::math::{LANES, Lane};
+use rayon::prelude::*;
+
+/// Strips of one task.
+const TASK_STRIPS: usize = 12;
+/// Products of lanes from which on a loop over strips is shared among threads.
+const PARALLEL: usize = 400_000;
+/// Panels whose product is summed in registers before it is subtracted.
+const PANELS_AT_ONCE: usize = 8;
+
+/// The factored columns of a front, and what it subtracts from the rows below.
+pub struct Factored {
+    pub values: Vec<Lane>,
+    pub update: Vec<Lane>,
+}
+
+impl Factored {
+    /// The lane of an entry at a place of the front and its number within the lane.
+    #[inline(always)]
+    fn entry(&mut self, front: &Front, panels: &[Panel], place: u32, column: u32) -> (&mut Lane, usize) {
+        let (place, column) = (place as usize, column as usize);
+        if column < front.rows_place() {
+            let (lane, number) = entry(panels, place, column);
+            (&mut self.values[lane], number)
+        } else {
+            let (row, column) = (place - front.rows_place(), column - front.rows_place());
+            (&mut self.update[update_offset(row / LANES) + column], row % LANES)
+        }
+    }
+}
+
+/// Factors front f. `columns` are those of its rows, `children` the update matrices of its children.
+/// Fails with the first column whose pivot is not positive.
+pub fn factor_front(
+    s: &Structure,
+    matrix: &Ordered,
+    (f, columns): (usize, &[u32]),
+    children: &[(usize, Vec<Lane>)],
+) -> Result<Factored, u32> {
+    let (front, panels) = (&s.fronts[f], s.panels_of(f));
+    let mut factored =
+        Factored { values: vec![Lane::ZERO; s.value_lanes(f)], update: vec![Lane::ZERO; front.update_lanes()] };
+    put_matrix(front, panels, matrix, columns, &mut factored.values);
+    for (child, update) in children {
+        add_update(front, panels, s.rows_of(*child), update, &mut factored);
+    }
+    for p in 0..panels.len() {
+        let (done, values) = factored.values.split_at_mut(panels[p].offset);
+        update_panel(panels, p, done, values);
+        invert_triangle(&panels[p], values).map_err(|k| front.first + (panels[p].start + k) as u32)?;
+        solve_panel(&panels[p], values);
+    }
+    update_rows(front, panels, &factored.values, &mut factored.update);
+    Ok(factored)
+}
+
+/// Place of an entry in the values of a front: lane, and number within it.
+fn entry(panels: &[Panel], row_place: usize, column: usize) -> (usize, usize) {
+    let panel = &panels[column / PANEL];
+    let strip = row_place / LANES;
+    let strip_start = if strip < panel.below() {
+        panel.triangle_strip(strip - panel.first_strip()).start
+    } else {
+        panel.strip(strip).start
+    };
+    (strip_start + column - panel.start, row_place % LANES)
+}
+
+fn put_matrix(front: &Front, panels: &[Panel], matrix: &Ordered, columns: &[u32], values: &mut [Lane]) {
+    let end = front.first + front.pivots;
+    for column in 0..front.pivots as usize {
+        let j = front.first as usize + column;
+        for k in matrix.starts[j]..matrix.starts[j + 1] {
+            let i = matrix.rows[k];
+            let place = if i < end {
+                (i - front.first) as usize
+            } else {
+                front.rows_place() + columns.partition_point(|&c| c < i)
+            };
+            let (lane, number) = entry(panels, place, column);
+            values[lane].as_mut_array()[number] = matrix.values[k];
+        }
+    }
+}
+
+/// Adds the update matrix of a child, whose rows have the given places in this front.
+fn add_update(front: &Front, panels: &[Panel], places: &[u32], update: &[Lane], to: &mut Factored) {
+    for strip in 0..places.len().div_ceil(LANES) {
+        let rows = &places[strip * LANES..places.len().min((strip + 1) * LANES)];
+        let lanes = &update[update_offset(strip)..update_offset(strip + 1)];
+        let together = rows.len() == LANES && rows[0] as usize % LANES == 0 && rows[7] == rows[0] + 7;
+        for (j, (lane, &column)) in lanes.iter().zip(places).enumerate() {
+            // Above the diagonal there is nothing to keep.
+            if together && j < strip * LANES {
+                let (lane_of_front, _) = to.entry(front, panels, rows[0], column);
+                *lane_of_front += *lane;
+                continue;
+            }
+            for (r, &place) in rows.iter().enumerate().skip(j.saturating_sub(strip * LANES)) {
+                let (lane_of_front, number) = to.entry(front, panels, place, column);
+                lane_of_front.as_mut_array()[number] += lane.as_array()[r];
+            }
+        }
+    }
+}
+
+/// sums[m][j] += Σ_k a[m][k] b[k]_j: rows of M strips by the eight rows of strip b.
+#[inline(always)]
+fn add_products<const M: usize>(sums: &mut [[Lane; LANES]; M], a: [&[Lane]; M], b: &[Lane]) {
+    let a = a.map(|a| &a[..b.len()]);
+    for k in 0..b.len() {
+        let b_k = b[k].as_array();
+        for j in 0..LANES {
+            let b_kj = Lane::splat(b_k[j]);
+            for m in 0..M {
+                sums[m][j] = a[m][k].mul_add(b_kj, sums[m][j]);
+            }
+        }
+    }
+}
+
+/// Product of strips i.. of the panels with strip j of the panels.
+#[inline(always)]
+fn product<const M: usize>(panels: &[Panel], values: &[Lane], i: usize, j: usize) -> [[Lane; LANES]; M] {
+    let mut sums = [[Lane::ZERO; LANES]; M];
+    for panel in panels {
+        let a: [&[Lane]; M] = std::array::from_fn(|m| &values[panel.strip(i + m)]);
+        add_products(&mut sums, a, &values[panel.strip(j)]);
+    }
+    sums
+}
+
+/// The panels that reach a strip; they are the last ones, as later columns reach further.
+fn first_reaching(panels: &[Panel], strip: usize) -> usize {
+    panels.partition_point(|panel| panel.reach <= strip)
+}
+
+/// Strips from i on, at most three and before `end`, that the same panels reach.
+fn alike(panels: &[Panel], i: usize, end: usize) -> usize {
+    let first = first_reaching(panels, i);
+    (1..3.min(end - i)).take_while(|m| first_reaching(panels, i + m) == first).count() + 1
+}
+
+/// Calls `subtract(m, sums)` for strips i + m of the product with strip j, for M strips at once.
+#[inline(always)]
+fn subtract_products(
+    (panels, values): (&[Panel], &[Lane]),
+    (i, strips): (usize, usize),
+    j: usize,
+    mut subtract: impl FnMut(usize, &[Lane; LANES]),
+) {
+    match strips {
+        3 => product::<3>(panels, values, i, j).iter().enumerate().for_each(|(m, sums)| subtract(m, sums)),
+        2 => product::<2>(panels, values, i, j).iter().enumerate().for_each(|(m, sums)| subtract(m, sums)),
+        _ => product::<1>(panels, values, i, j).iter().enumerate().for_each(|(m, sums)| subtract(m, sums)),
+    }
+}
+
+/// Subtracts the products of the panels before panel p from it.
+fn update_panel(panels: &[Panel], p: usize, done: &[Lane], values: &mut [Lane]) {
+    let (before, panel) = (&panels[..p], &panels[p]);
+    if before.is_empty() {
+        return;
+    }
+    let base = panel.offset;
+    let (first, below) = (panel.first_strip(), panel.below());
+    let (triangle, rest) = values[..panel.end() - base].split_at_mut(panel.below_offset() - base);
+    for i in first..below {
+        let panels = &before[first_reaching(before, i)..];
+        let range = panel.triangle_strip(i - first);
+        let lanes = &mut triangle[range.start - base..range.end - base];
+        for j in first..=i {
+            let lanes = &mut lanes[(j - first) * LANES..];
+            subtract_products((panels, done), (i, 1), j, |_, sums| subtract_from(lanes, sums));
+        }
+    }
+    let task = |(t, lanes): (usize, &mut [Lane])| {
+        let start = below + t * TASK_STRIPS;
+        let end = start + lanes.len() / panel.width;
+        let mut i = start;
+        while i < end {
+            let strips = alike(before, i, end);
+            let panels = &before[first_reaching(before, i)..];
+            for panels in panels.chunks(PANELS_AT_ONCE) {
+                for j in first..below {
+                    subtract_products((panels, done), (i, strips), j, |m, sums| {
+                        let row = &mut lanes[(i + m - start) * panel.width..(i + m + 1 - start) * panel.width];
+                        subtract_from(&mut row[(j - first) * LANES..], sums);
+                    });
+                }
+            }
+            i += strips;
+        }
+    };
+    if rest.len() * panel.start > PARALLEL {
+        rest.par_chunks_mut(TASK_STRIPS * panel.width).enumerate().for_each(task);
+    } else {
+        rest.chunks_mut(TASK_STRIPS * panel.width).enumerate().for_each(task);
+    }
+}
+
+#[inline(always)]
+fn subtract_from(lanes: &mut [Lane], sums: &[Lane; LANES]) {
+    for (lane, sum) in lanes.iter_mut().zip(sums) {
+        *lane -= *sum;
+    }
+}
+
+/// Replaces the triangle of a panel by the inverse of its Cholesky factor, worked out in double precision.
+/// `values` begin with the panel. Fails with the first column whose pivot is not positive.
+fn invert_triangle(panel: &Panel, values: &mut [Lane]) -> Result<(), usize> {
+    let n = panel.width;
+    let at = |i: usize, j: usize| (panel.triangle_strip(i / LANES).start - panel.offset + j, i % LANES);
+    let mut l = [[0f64; PANEL]; PANEL];
+    for i in 0..n {
+        for j in 0..=i {
+            let (lane, number) = at(i, j);
+            l[i][j] = f64::from(values[lane].as_array()[number]);
+        }
+    }
+    for j in 0..n {
+        let row_j = l[j];
+        let pivot = l[j][j] - row_j[..j].iter().map(|v| v * v).sum::<f64>();
+        // What is lost to rounding in single precision is not positive either.
+        if !(pivot > 1e-7 * l[j][j] && pivot.is_finite()) {
+            return Err(j);
+        }
+        let scale = 1.0 / pivot.sqrt();
+        l[j][j] = pivot.sqrt();
+        for row in &mut l[j + 1..n] {
+            let dot: f64 = row[..j].iter().zip(&row_j[..j]).map(|(a, b)| a * b).sum();
+            row[j] = (row[j] - dot) * scale;
+        }
+    }
+    let mut inverse = [[0f64; PANEL]; PANEL];
+    for i in 0..n {
+        let scale = 1.0 / l[i][i];
+        let mut row = [0f64; PANEL];
+        for k in 0..i {
+            for j in 0..=k {
+                row[j] -= l[i][k] * inverse[k][j];
+            }
+        }
+        row.iter_mut().for_each(|v| *v *= scale);
+        row[i] = scale;
+        inverse[i] = row;
+    }
+    for r in 0..panel.triangle_strips() {
+        let strip = panel.triangle_strip(r);
+        for j in 0..strip.len() {
+            let column = std::array::from_fn(|k| if r * LANES + k < n { inverse[r * LANES + k][j] as f32 } else { 0.0 });
+            values[strip.start - panel.offset + j] = Lane::new(column);
+        }
+    }
+    Ok(())
+}
+
+/// Multiplies the strips below the triangle by the transposed inverse: the factor's columns.
+fn solve_panel(panel: &Panel, values: &mut [Lane]) {
+    let (triangle, rest) = values[..panel.end() - panel.offset].split_at_mut(panel.below_offset() - panel.offset);
+    let triangle = &*triangle;
+    let task = |strips: &mut [Lane]| {
+        let mut copy = [[Lane::ZERO; PANEL]; 3];
+        for rows in strips.chunks_mut(3 * panel.width) {
+            let count = rows.len() / panel.width;
+            for (copy, row) in copy.iter_mut().zip(rows.chunks(panel.width)) {
+                copy[..panel.width].copy_from_slice(row);
+            }
+            for r in 0..panel.triangle_strips() {
+                let strip = panel.triangle_strip(r);
+                let b = &triangle[strip.start - panel.offset..strip.end - panel.offset];
+                let mut sums = [[Lane::ZERO; LANES]; 3];
+                add_products(&mut sums, [&copy[0], &copy[1], &copy[2]], b);
+                for (row, sums) in rows.chunks_mut(panel.width).zip(&sums[..count]) {
+                    row[r * LANES..].iter_mut().zip(sums).for_each(|(lane, sum)| *lane = *sum);
+                }
+            }
+        }
+    };
+    if rest.len() * panel.width > PARALLEL {
+        rest.par_chunks_mut(TASK_STRIPS * panel.width).for_each(task);
+    } else {
+        rest.chunks_mut(TASK_STRIPS * panel.width).for_each(task);
+    }
+}
+
+/// Subtracts the products of the rows below the pivots from the update matrix.
+fn update_rows(front: &Front, panels: &[Panel], values: &[Lane], update: &mut [Lane]) {
+    let (base, strips) = (front.pivot_strips(), front.row_strips());
+    let mut tasks = Vec::new();
+    let mut left = update;
+    for start in (0..strips).step_by(TASK_STRIPS) {
+        let end = strips.min(start + TASK_STRIPS);
+        let (lanes, rest) = left.split_at_mut(update_offset(end) - update_offset(start));
+        tasks.push((start, end, lanes));
+        left = rest;
+    }
+    let task = |(start, end, lanes): (usize, usize, &mut [Lane])| {
+        let mut i = start;
+        while i < end {
+            let alike = alike(panels, base + i, base + end);
+            for panels in panels[first_reaching(panels, base + i)..].chunks(PANELS_AT_ONCE) {
+                // A strip stops at its own diagonal; the first strips of three go without the last ones.
+                for j in 0..i + alike {
+                    let skipped = j.saturating_sub(i);
+                    subtract_products((panels, values), (base + i + skipped, alike - skipped), base + j, |m, sums| {
+                        let offset = update_offset(i + skipped + m) - update_offset(start) + j * LANES;
+                        subtract_from(&mut lanes[offset..offset + LANES], sums);
+                    });
+                }
+            }
+            i += alike;
+        }
+    };
+    if update_offset(strips) * front.pivots as usize > PARALLEL {
+        tasks.into_par_iter().for_each(task);
+    } else {
+        tasks.into_iter().for_each(task);
+    }
+}

@@ -1,0 +1,13 @@
+//! Constant symmetric systems, factored once and solved every step for the three components of each particle.
+
+mod dissection;
+mod factor;
+mod front;
+mod matrix;
+mod solve;
+mod structure;
+
+pub use dissection::{nested_dissection, sweep_order};
+pub use factor::{Factor, FactorCost, NotPositiveDefinite};
+pub use matrix::SymmetricMatrix;
+pub use solve::SolveWork;
