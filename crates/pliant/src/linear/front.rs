@@ -1,9 +1,9 @@
 //! Dense work in one front: assembly, Cholesky factor of the pivots, update of the rows below.
 //!
 //! All matrices lie in strips of eight rows, a lane for each column, so that a product A Bᵀ streams both factors.
-//! A panel keeps the inverse of its triangle in place of the triangle: solving with it is a product as well.
+//! The strip of a panel at the diagonal keeps the inverse of its triangle: solving with it is a product as well.
 
-use super::structure::{Front, Ordered, PANEL, Panel, Structure, update_offset};
+use super::structure::{Front, Ordered, Panel, Structure, update_offset};
 use crate::math::{LANES, Lane};
 use rayon::prelude::*;
 
@@ -12,7 +12,7 @@ const TASK_STRIPS: usize = 12;
 /// Products of lanes from which on a loop over strips is shared among threads.
 const PARALLEL: usize = 400_000;
 /// Panels whose product is summed in registers before it is subtracted.
-const PANELS_AT_ONCE: usize = 8;
+const PANELS_AT_ONCE: usize = 32;
 
 /// The factored columns of a front, and what it subtracts from the rows below.
 pub struct Factored {
@@ -53,7 +53,7 @@ pub fn factor_front(
     for p in 0..panels.len() {
         let (done, values) = factored.values.split_at_mut(panels[p].offset);
         update_panel(panels, p, done, values);
-        invert_triangle(&panels[p], values).map_err(|k| front.first + (panels[p].start + k) as u32)?;
+        invert_triangle(&panels[p], values).map_err(|k| front.first + (p * LANES + k) as u32)?;
         solve_panel(&panels[p], values);
     }
     update_rows(front, panels, &factored.values, &mut factored.update);
@@ -61,15 +61,9 @@ pub fn factor_front(
 }
 
 /// Place of an entry in the values of a front: lane, and number within it.
+#[inline(always)]
 fn entry(panels: &[Panel], row_place: usize, column: usize) -> (usize, usize) {
-    let panel = &panels[column / PANEL];
-    let strip = row_place / LANES;
-    let strip_start = if strip < panel.below() {
-        panel.triangle_strip(strip - panel.first_strip()).start
-    } else {
-        panel.strip(strip).start
-    };
-    (strip_start + column - panel.start, row_place % LANES)
+    (panels[column / LANES].strip(row_place / LANES) + column % LANES, row_place % LANES)
 }
 
 fn put_matrix(front: &Front, panels: &[Panel], matrix: &Ordered, columns: &[u32], values: &mut [Lane]) {
@@ -130,8 +124,13 @@ fn add_products<const M: usize>(sums: &mut [[Lane; LANES]; M], a: [&[Lane]; M], 
 fn product<const M: usize>(panels: &[Panel], values: &[Lane], i: usize, j: usize) -> [[Lane; LANES]; M] {
     let mut sums = [[Lane::ZERO; LANES]; M];
     for panel in panels {
-        let a: [&[Lane]; M] = std::array::from_fn(|m| &values[panel.strip(i + m)]);
-        add_products(&mut sums, a, &values[panel.strip(j)]);
+        let strip = |i: usize| &values[panel.strip(i)..];
+        let a: [&[Lane]; M] = std::array::from_fn(|m| strip(i + m));
+        if panel.width == LANES {
+            add_products(&mut sums, a.map(|a| &a[..LANES]), &strip(j)[..LANES]);
+        } else {
+            add_products(&mut sums, a, &strip(j)[..panel.width]);
+        }
     }
     sums
 }
@@ -162,46 +161,30 @@ fn subtract_products(
     }
 }
 
-/// Subtracts the products of the panels before panel p from it.
+/// Subtracts the products of the panels before panel p from it. `values` begin with the panel.
 fn update_panel(panels: &[Panel], p: usize, done: &[Lane], values: &mut [Lane]) {
     let (before, panel) = (&panels[..p], &panels[p]);
-    if before.is_empty() {
-        return;
-    }
-    let base = panel.offset;
-    let (first, below) = (panel.first_strip(), panel.below());
-    let (triangle, rest) = values[..panel.end() - base].split_at_mut(panel.below_offset() - base);
-    for i in first..below {
-        let panels = &before[first_reaching(before, i)..];
-        let range = panel.triangle_strip(i - first);
-        let lanes = &mut triangle[range.start - base..range.end - base];
-        for j in first..=i {
-            let lanes = &mut lanes[(j - first) * LANES..];
-            subtract_products((panels, done), (i, 1), j, |_, sums| subtract_from(lanes, sums));
-        }
-    }
+    let lanes = &mut values[..panel.end() - panel.offset];
     let task = |(t, lanes): (usize, &mut [Lane])| {
-        let start = below + t * TASK_STRIPS;
+        let start = panel.first + t * TASK_STRIPS;
         let end = start + lanes.len() / panel.width;
         let mut i = start;
         while i < end {
             let strips = alike(before, i, end);
             let panels = &before[first_reaching(before, i)..];
             for panels in panels.chunks(PANELS_AT_ONCE) {
-                for j in first..below {
-                    subtract_products((panels, done), (i, strips), j, |m, sums| {
-                        let row = &mut lanes[(i + m - start) * panel.width..(i + m + 1 - start) * panel.width];
-                        subtract_from(&mut row[(j - first) * LANES..], sums);
-                    });
-                }
+                subtract_products((panels, done), (i, strips), panel.first, |m, sums| {
+                    let row = (i + m - start) * panel.width;
+                    subtract_from(&mut lanes[row..row + panel.width], sums);
+                });
             }
             i += strips;
         }
     };
-    if rest.len() * panel.start > PARALLEL {
-        rest.par_chunks_mut(TASK_STRIPS * panel.width).enumerate().for_each(task);
+    if lanes.len() * p * LANES > PARALLEL {
+        lanes.par_chunks_mut(TASK_STRIPS * panel.width).enumerate().for_each(task);
     } else {
-        rest.chunks_mut(TASK_STRIPS * panel.width).enumerate().for_each(task);
+        lanes.chunks_mut(TASK_STRIPS * panel.width).enumerate().for_each(task);
     }
 }
 
@@ -216,77 +199,45 @@ fn subtract_from(lanes: &mut [Lane], sums: &[Lane; LANES]) {
 /// `values` begin with the panel. Fails with the first column whose pivot is not positive.
 fn invert_triangle(panel: &Panel, values: &mut [Lane]) -> Result<(), usize> {
     let n = panel.width;
-    let at = |i: usize, j: usize| (panel.triangle_strip(i / LANES).start - panel.offset + j, i % LANES);
-    let mut l = [[0f64; PANEL]; PANEL];
+    let mut l = [[0f64; LANES]; LANES];
     for i in 0..n {
         for j in 0..=i {
-            let (lane, number) = at(i, j);
-            l[i][j] = f64::from(values[lane].as_array()[number]);
+            l[i][j] = f64::from(values[j].as_array()[i]);
         }
     }
     for j in 0..n {
         let row_j = l[j];
-        let pivot = l[j][j] - row_j[..j].iter().map(|v| v * v).sum::<f64>();
-        // What is lost to rounding in single precision is not positive either.
-        if !(pivot > 1e-7 * l[j][j] && pivot.is_finite()) {
+        let pivot = row_j[j] - row_j[..j].iter().map(|v| v * v).sum::<f64>();
+        if !(pivot > 0.0 && pivot.is_finite()) {
             return Err(j);
         }
-        let scale = 1.0 / pivot.sqrt();
         l[j][j] = pivot.sqrt();
         for row in &mut l[j + 1..n] {
             let dot: f64 = row[..j].iter().zip(&row_j[..j]).map(|(a, b)| a * b).sum();
-            row[j] = (row[j] - dot) * scale;
+            row[j] = (row[j] - dot) / pivot.sqrt();
         }
     }
-    let mut inverse = [[0f64; PANEL]; PANEL];
+    let mut inverse = [[0f64; LANES]; LANES];
     for i in 0..n {
-        let scale = 1.0 / l[i][i];
-        let mut row = [0f64; PANEL];
-        for k in 0..i {
-            for j in 0..=k {
-                row[j] -= l[i][k] * inverse[k][j];
-            }
+        inverse[i][i] = 1.0 / l[i][i];
+        for j in 0..i {
+            let dot: f64 = (j..i).map(|k| l[i][k] * inverse[k][j]).sum();
+            inverse[i][j] = -dot / l[i][i];
         }
-        row.iter_mut().for_each(|v| *v *= scale);
-        row[i] = scale;
-        inverse[i] = row;
     }
-    for r in 0..panel.triangle_strips() {
-        let strip = panel.triangle_strip(r);
-        for j in 0..strip.len() {
-            let column = std::array::from_fn(|k| if r * LANES + k < n { inverse[r * LANES + k][j] as f32 } else { 0.0 });
-            values[strip.start - panel.offset + j] = Lane::new(column);
-        }
+    for j in 0..n {
+        values[j] = Lane::new(std::array::from_fn(|i| inverse[i][j] as f32));
     }
     Ok(())
 }
 
 /// Multiplies the strips below the triangle by the transposed inverse: the factor's columns.
 fn solve_panel(panel: &Panel, values: &mut [Lane]) {
-    let (triangle, rest) = values[..panel.end() - panel.offset].split_at_mut(panel.below_offset() - panel.offset);
-    let triangle = &*triangle;
-    let task = |strips: &mut [Lane]| {
-        let mut copy = [[Lane::ZERO; PANEL]; 3];
-        for rows in strips.chunks_mut(3 * panel.width) {
-            let count = rows.len() / panel.width;
-            for (copy, row) in copy.iter_mut().zip(rows.chunks(panel.width)) {
-                copy[..panel.width].copy_from_slice(row);
-            }
-            for r in 0..panel.triangle_strips() {
-                let strip = panel.triangle_strip(r);
-                let b = &triangle[strip.start - panel.offset..strip.end - panel.offset];
-                let mut sums = [[Lane::ZERO; LANES]; 3];
-                add_products(&mut sums, [&copy[0], &copy[1], &copy[2]], b);
-                for (row, sums) in rows.chunks_mut(panel.width).zip(&sums[..count]) {
-                    row[r * LANES..].iter_mut().zip(sums).for_each(|(lane, sum)| *lane = *sum);
-                }
-            }
-        }
-    };
-    if rest.len() * panel.width > PARALLEL {
-        rest.par_chunks_mut(TASK_STRIPS * panel.width).for_each(task);
-    } else {
-        rest.chunks_mut(TASK_STRIPS * panel.width).for_each(task);
+    let (triangle, rest) = values[..panel.end() - panel.offset].split_at_mut(panel.width);
+    for strip in rest.chunks_exact_mut(panel.width) {
+        let mut sums = [[Lane::ZERO; LANES]];
+        add_products(&mut sums, [strip], triangle);
+        strip.copy_from_slice(&sums[0][..panel.width]);
     }
 }
 

@@ -2,7 +2,7 @@
 //! once for all right-hand sides.
 
 use super::Factor;
-use super::structure::{PANEL, PANEL_STRIPS, Panel, Plan};
+use super::structure::{Panel, Plan};
 use crate::math::{LANES, Lane};
 use rayon::prelude::*;
 
@@ -127,7 +127,7 @@ impl<F> Pass<'_, F> {
             }
         }
         for panel in s.panels_of(f) {
-            forward_panel(panel, &self.factor.values[f][panel.offset..panel.end()], local);
+            forward_panel(&self.factor.values[f][panel.offset..panel.end()], panel.width, &mut local[panel.first..panel.reach]);
         }
     }
 
@@ -137,7 +137,7 @@ impl<F> Pass<'_, F> {
         let (before, local) = strips.split_at_mut(front.local - base);
         let local = &mut local[..front.strips()];
         for panel in s.panels_of(f).iter().rev() {
-            backward_panel(panel, &self.factor.values[f][panel.offset..panel.end()], local);
+            backward_panel(&self.factor.values[f][panel.offset..panel.end()], panel.width, &mut local[panel.first..panel.reach]);
         }
         for &child in s.children_of(f) {
             let child_front = &s.fronts[child as usize];
@@ -170,104 +170,85 @@ fn run_each<const R: usize>(
     }
 }
 
-/// y_D = L_D⁻¹ y_D, then y -= L y_D for the rows below. `values` are those of the panel.
-fn forward_panel<const R: usize>(panel: &Panel, values: &[Lane], local: &mut [[Lane; R]]) {
-    let (first, count, width) = (panel.first_strip(), panel.triangle_strips(), panel.width);
-    let mut y = [[0f32; R]; PANEL];
-    let spread = |y: &mut [[f32; R]; PANEL], strips: &[[Lane; R]]| {
-        for (strip, y) in strips.iter().zip(y.chunks_exact_mut(LANES)) {
-            for r in 0..R {
-                let lane = strip[r].as_array();
-                (0..LANES).for_each(|k| y[k][r] = lane[k]);
-            }
-        }
+/// y_D = L_D⁻¹ y_D, then y -= L y_D for the rows below, of a panel of some width.
+fn forward_panel<const R: usize>(values: &[Lane], width: usize, local: &mut [[Lane; R]]) {
+    match width {
+        1 => forward_strips::<1, R>(values, local),
+        2 => forward_strips::<2, R>(values, local),
+        3 => forward_strips::<3, R>(values, local),
+        4 => forward_strips::<4, R>(values, local),
+        5 => forward_strips::<5, R>(values, local),
+        6 => forward_strips::<6, R>(values, local),
+        7 => forward_strips::<7, R>(values, local),
+        _ => forward_strips::<8, R>(values, local),
+    }
+}
+
+/// x_D = L_D⁻ᵀ (y_D - Lᵀ x) with x of the rows below, of a panel of some width.
+fn backward_panel<const R: usize>(values: &[Lane], width: usize, local: &mut [[Lane; R]]) {
+    match width {
+        1 => backward_strips::<1, R>(values, local),
+        2 => backward_strips::<2, R>(values, local),
+        3 => backward_strips::<3, R>(values, local),
+        4 => backward_strips::<4, R>(values, local),
+        5 => backward_strips::<5, R>(values, local),
+        6 => backward_strips::<6, R>(values, local),
+        7 => backward_strips::<7, R>(values, local),
+        _ => backward_strips::<8, R>(values, local),
+    }
+}
+
+#[inline(always)]
+fn forward_strips<const W: usize, const R: usize>(values: &[Lane], local: &mut [[Lane; R]]) {
+    let (strips, _) = values.as_chunks::<W>();
+    let ([triangle, strips @ ..], [diagonal, below @ ..]) = (strips, local) else { return };
+    let spread = |y: &[Lane; R], sign: f32| -> [[Lane; R]; W] {
+        std::array::from_fn(|k| std::array::from_fn(|r| Lane::splat(sign * y[r].as_array()[k])))
     };
-    let (diagonal, below) = local[first..panel.reach].split_at_mut(count);
-    spread(&mut y, diagonal);
-    for (r, strip) in diagonal.iter_mut().enumerate() {
-        let range = panel.triangle_strip(r);
-        let lanes = &values[range.start - panel.offset..range.end - panel.offset];
-        let mut sums = [[Lane::ZERO; R]; 1];
-        add_rows(&mut sums, [lanes], &y[..lanes.len()]);
-        *strip = sums[0];
-    }
-    // The product is to be subtracted.
-    spread(&mut y, diagonal);
-    y.iter_mut().for_each(|y| *y = y.map(|v| -v));
-    let y = &y[..width];
-    let rows = &values[panel.below_offset() - panel.offset..];
-    for (strips, lanes) in below.chunks_mut(2).zip(rows.chunks(2 * width)) {
-        if let [a, b] = strips {
-            let mut sums = [*a, *b];
-            add_rows(&mut sums, [&lanes[..width], &lanes[width..]], y);
-            [*a, *b] = sums;
-        } else {
-            let mut sums = [strips[0]];
-            add_rows(&mut sums, [lanes], y);
-            strips[0] = sums[0];
+    let y = spread(diagonal, 1.0);
+    *diagonal = [Lane::ZERO; R];
+    for k in 0..W {
+        for r in 0..R {
+            diagonal[r] = triangle[k].mul_add(y[k][r], diagonal[r]);
         }
+    }
+    let y = spread(diagonal, -1.0);
+    for (strip, target) in strips.iter().zip(below) {
+        let mut sums = *target;
+        for k in 0..W {
+            for r in 0..R {
+                sums[r] = strip[k].mul_add(y[k][r], sums[r]);
+            }
+        }
+        *target = sums;
     }
 }
 
-/// sums[m] += Σ_k a[m][k] y_k for M strips.
 #[inline(always)]
-fn add_rows<const M: usize, const R: usize>(sums: &mut [[Lane; R]; M], a: [&[Lane]; M], y: &[[f32; R]]) {
-    let a = a.map(|a| &a[..y.len()]);
-    for k in 0..y.len() {
-        for r in 0..R {
-            let y_kr = Lane::splat(y[k][r]);
-            for m in 0..M {
-                sums[m][r] = a[m][k].mul_add(y_kr, sums[m][r]);
+fn backward_strips<const W: usize, const R: usize>(values: &[Lane], local: &mut [[Lane; R]]) {
+    let (strips, _) = values.as_chunks::<W>();
+    let ([triangle, strips @ ..], [diagonal, below @ ..]) = (strips, local) else { return };
+    let mut sums = [[Lane::ZERO; R]; LANES];
+    for (strip, x) in strips.iter().zip(&*below) {
+        for k in 0..W {
+            for r in 0..R {
+                sums[k][r] = strip[k].mul_add(x[r], sums[k][r]);
             }
         }
     }
-}
-
-/// x_D = L_D⁻ᵀ (y_D - Lᵀ x) with x of the rows below. `values` are those of the panel.
-fn backward_panel<const R: usize>(panel: &Panel, values: &[Lane], local: &mut [[Lane; R]]) {
-    let (first, count, width) = (panel.first_strip(), panel.triangle_strips(), panel.width);
-    let (diagonal, below) = local[first..panel.reach].split_at_mut(count);
-    let mut sums = [[Lane::ZERO; R]; PANEL];
-    let rows = &values[panel.below_offset() - panel.offset..];
-    for (strips, lanes) in below.chunks(2).zip(rows.chunks(2 * width)) {
-        if let [a, b] = strips {
-            let (lanes_a, lanes_b) = lanes.split_at(width);
-            for ((sum, l_a), l_b) in sums.iter_mut().zip(lanes_a).zip(lanes_b) {
-                for r in 0..R {
-                    sum[r] = l_a.mul_add(a[r], l_b.mul_add(b[r], sum[r]));
-                }
-            }
-        } else {
-            add_columns(&mut sums, lanes, &strips[0]);
-        }
-    }
-    let mut t = [[Lane::ZERO; R]; PANEL_STRIPS];
-    for (t, (strip, sums)) in t.iter_mut().zip(diagonal.iter().zip(sums.chunks_exact(LANES))) {
-        *t = std::array::from_fn(|r| strip[r] - across(sums, r));
-    }
-    sums = [[Lane::ZERO; R]; PANEL];
-    for r in 0..count {
-        let range = panel.triangle_strip(r);
-        add_columns(&mut sums, &values[range.start - panel.offset..range.end - panel.offset], &t[r]);
-    }
-    for (strip, sums) in diagonal.iter_mut().zip(sums.chunks_exact(LANES)) {
-        *strip = std::array::from_fn(|r| across(sums, r));
-    }
-}
-
-/// sums[k] += a[k] x, number by number.
-#[inline(always)]
-fn add_columns<const R: usize>(sums: &mut [[Lane; R]; PANEL], a: &[Lane], x: &[Lane; R]) {
-    for (sum, a_k) in sums.iter_mut().zip(a) {
+    let t: [Lane; R] = std::array::from_fn(|r| diagonal[r] - across(&sums, r));
+    sums = [[Lane::ZERO; R]; LANES];
+    for k in 0..W {
         for r in 0..R {
-            sum[r] = a_k.mul_add(x[r], sum[r]);
+            sums[k][r] = triangle[k] * t[r];
         }
     }
+    *diagonal = std::array::from_fn(|r| across(&sums, r));
 }
 
 /// The sums over the numbers of eight lanes, as one lane.
 #[inline(always)]
-fn across<const R: usize>(sums: &[[Lane; R]], r: usize) -> Lane {
+fn across<const R: usize>(sums: &[[Lane; R]; LANES], r: usize) -> Lane {
     let [a, b, c, d, e, f, g, h] = Lane::transpose(std::array::from_fn(|k| sums[k][r]));
     ((a + b) + (c + d)) + ((e + f) + (g + h))
 }

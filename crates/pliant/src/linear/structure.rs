@@ -2,17 +2,13 @@
 //!
 //! Columns that are eliminated together form a front: its pivot columns and the rows below them, which are columns of
 //! fronts nearer to the root. Fronts are numbered in postorder, children before parents. In a front, places are
-//! counted over the pivots, padded to eights, and then the rows. The pivots are stored in panels of up to 32 columns,
-//! in strips of eight rows, down to the last row that any column of the panel reaches.
+//! counted over the pivots, padded to eights, and then the rows. The pivots are stored in panels of eight columns (the
+//! last may have fewer), in strips of eight rows, from the diagonal down to the last row that the panel reaches.
 
 use super::SymmetricMatrix;
 use crate::math::LANES;
 use std::ops::Range;
 
-/// Columns of a panel.
-pub const PANEL: usize = 32;
-/// Strips of a panel's triangle.
-pub const PANEL_STRIPS: usize = PANEL / LANES;
 /// Chains of columns are merged into fronts of at most this many.
 const MAX_MERGED: usize = 384;
 /// Share of zeros a merger of columns may store.
@@ -39,10 +35,11 @@ pub struct Front {
     pub local: usize,
 }
 
-/// Columns `start..start + width` of a front.
+/// Up to eight columns of a front.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
-    pub start: usize,
+    /// First strip, at the diagonal; also the number of the panel in its front.
+    pub first: usize,
     pub width: usize,
     /// One past the last strip of the front that is stored.
     pub reach: usize,
@@ -51,41 +48,14 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// First strip, at the diagonal.
-    pub fn first_strip(&self) -> usize {
-        self.start / LANES
-    }
-
-    /// Strips of the triangle at the diagonal.
-    pub fn triangle_strips(&self) -> usize {
-        self.width.div_ceil(LANES)
-    }
-
-    /// First strip below the triangle.
-    pub fn below(&self) -> usize {
-        self.first_strip() + self.triangle_strips()
-    }
-
-    /// Where strip r of the triangle lies: it has as many columns as reach its last row.
-    pub fn triangle_strip(&self, r: usize) -> Range<usize> {
-        let offset = self.offset + LANES * r * (r + 1) / 2;
-        offset..offset + self.width.min(LANES * (r + 1))
-    }
-
-    /// Where the strips below the triangle begin.
-    pub fn below_offset(&self) -> usize {
-        self.triangle_strip(self.triangle_strips() - 1).end
-    }
-
-    /// Where a strip below the triangle lies.
+    /// Where a strip begins; it has a lane for each column.
     #[inline(always)]
-    pub fn strip(&self, strip: usize) -> Range<usize> {
-        let offset = self.below_offset() + (strip - self.below()) * self.width;
-        offset..offset + self.width
+    pub fn strip(&self, strip: usize) -> usize {
+        self.offset + (strip - self.first) * self.width
     }
 
     pub fn end(&self) -> usize {
-        self.below_offset() + (self.reach - self.below()) * self.width
+        self.strip(self.reach)
     }
 }
 
@@ -185,7 +155,7 @@ impl Structure {
     pub fn work(&self, f: usize) -> f64 {
         let front = &self.fronts[f];
         let column = |panel: &Panel| {
-            let rows = ((panel.reach - panel.first_strip()) * LANES) as f64;
+            let rows = ((panel.reach - panel.first) * LANES) as f64;
             panel.width as f64 * rows * rows
         };
         self.panels_of(f).iter().map(column).sum::<f64>() / LANES as f64 + 4.0 * f64::from(front.rows)
@@ -521,8 +491,8 @@ fn panels_of(columns: Range<u32>, rows: &[u32], last: &[u32]) -> Vec<Panel> {
     let pivots = columns.len();
     let pivot_strips = pivots.div_ceil(LANES);
     let (mut panels, mut offset, mut reach) = (Vec::new(), 0, 0);
-    for start in (0..pivots).step_by(PANEL) {
-        let width = PANEL.min(pivots - start);
+    for start in (0..pivots).step_by(LANES) {
+        let width = LANES.min(pivots - start);
         let in_panel = columns.start as usize + start..columns.start as usize + start + width;
         let last_row = last[in_panel].iter().copied().max().unwrap_or(0);
         let last_strip = if last_row < columns.end {
@@ -530,9 +500,8 @@ fn panels_of(columns: Range<u32>, rows: &[u32], last: &[u32]) -> Vec<Panel> {
         } else {
             pivot_strips + (rows.partition_point(|&i| i <= last_row) - 1) / LANES
         };
-        let mut panel = Panel { start, width, reach: 0, offset };
-        reach = reach.max(last_strip + 1).max(panel.below());
-        panel.reach = reach;
+        reach = reach.max(last_strip + 1);
+        let panel = Panel { first: start / LANES, width, reach, offset };
         offset = panel.end();
         panels.push(panel);
     }
