@@ -1,0 +1,294 @@
+//! Cholesky factors of sparse matrices, in single precision.
+//!
+//! Multifrontal [Duff, Reid 1983]: each front gathers its columns of the matrix and the updates of its children,
+//! factors its pivots and hands an update to its parent. What is done in parallel follows from the pattern alone and
+//! every sum has a fixed order, so that the factor has the same bits for any number of threads.
+
+use super::front::factor_front;
+use super::structure::{Ordered, Plan, Structure};
+use super::{SymmetricMatrix, nested_dissection, sweep_order};
+use crate::math::{Lane, Vec3};
+use rayon::prelude::*;
+
+/// The matrix, rounded to single precision, is not positive definite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the matrix is not positive definite: no positive pivot at particle {particle}")]
+pub struct NotPositiveDefinite {
+    pub particle: usize,
+}
+
+/// What a factor costs, known before it is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FactorCost {
+    /// Bytes of the factor.
+    pub bytes: usize,
+    /// Most bytes alive while it is made, without the matrix itself.
+    pub peak_bytes: usize,
+    /// Multiplications and additions.
+    pub flops: f64,
+}
+
+/// L with A = L Lᵀ, in an order of little fill.
+#[derive(Debug)]
+pub struct Factor {
+    pub(super) structure: Structure,
+    pub(super) plan: Plan,
+    /// Panels of each front.
+    pub(super) values: Vec<Vec<Lane>>,
+    /// Place of each particle in the working memory of a solution, counted in single numbers.
+    pub(super) places: Vec<u32>,
+}
+
+impl Factor {
+    /// Cost of the factor for an order of elimination.
+    pub fn cost(matrix: &SymmetricMatrix, order: &[u32]) -> FactorCost {
+        let (structure, ordered) = Structure::new(matrix, order);
+        cost(&structure, &ordered)
+    }
+
+    /// Factors the matrix in the cheaper of two orders. `positions` are where the rows of the matrix lie in space.
+    pub fn new(matrix: &SymmetricMatrix, positions: &[Vec3]) -> Result<Factor, NotPositiveDefinite> {
+        let (dissected, swept) = rayon::join(
+            || Structure::new(matrix, &nested_dissection(positions, matrix)),
+            || Structure::new(matrix, &sweep_order(positions, matrix)),
+        );
+        let (structure, ordered) =
+            if dissected.0.bytes() <= swept.0.bytes() { dissected } else { swept };
+        Factor::with_structure(structure, &ordered)
+    }
+
+    /// Factors the matrix in the given order of elimination.
+    pub fn in_order(matrix: &SymmetricMatrix, order: &[u32]) -> Result<Factor, NotPositiveDefinite> {
+        let (structure, ordered) = Structure::new(matrix, order);
+        Factor::with_structure(structure, &ordered)
+    }
+
+    fn with_structure(mut structure: Structure, ordered: &Ordered) -> Result<Factor, NotPositiveDefinite> {
+        let columns = structure.rows_to_places();
+        let plan = Plan::new(&structure);
+        let mut values = vec![Vec::new(); structure.fronts.len()];
+        let work = Numeric { structure: &structure, ordered, columns: &columns };
+        work.branch(&plan, &mut values).map_err(|column| NotPositiveDefinite {
+            particle: structure.order[column as usize] as usize,
+        })?;
+        Ok(Factor::from_parts(structure, values))
+    }
+
+    pub(super) fn from_parts(structure: Structure, values: Vec<Vec<Lane>>) -> Factor {
+        let plan = Plan::new(&structure);
+        let places = structure.particle_places();
+        Factor { structure, plan, values, places }
+    }
+
+    /// Rows of the matrix.
+    pub fn rows(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.structure.bytes()
+    }
+}
+
+fn cost(structure: &Structure, ordered: &Ordered) -> FactorCost {
+    let bytes = structure.bytes();
+    let fronts = 0..structure.fronts.len();
+    FactorCost {
+        bytes,
+        peak_bytes: bytes + structure.peak_update_bytes() + ordered.rows.len() * 8 + structure.rows.len() * 4,
+        flops: fronts.map(|f| structure.work(f)).sum::<f64>() * crate::math::LANES as f64,
+    }
+}
+
+/// Update matrices not yet taken by a parent, with their fronts.
+type Updates = Vec<(usize, Vec<Lane>)>;
+
+struct Numeric<'a> {
+    structure: &'a Structure,
+    ordered: &'a Ordered,
+    columns: &'a [u32],
+}
+
+impl Numeric<'_> {
+    /// Factors the fronts of a plan into `values`, which begin with the first of them.
+    fn branch(&self, plan: &Plan, values: &mut [Vec<Lane>]) -> Result<Updates, u32> {
+        let mut updates = Updates::new();
+        let (before, rest) = values.split_at_mut(plan.before.len());
+        self.sequence(plan.before.start, before, &mut updates)?;
+        let (mut parts, mut left) = (Vec::new(), rest);
+        for branch in &plan.branches {
+            let (part, rest) = left.split_at_mut(branch.range().len());
+            parts.push((branch, part));
+            left = rest;
+        }
+        let branches: Vec<Result<Updates, u32>> =
+            parts.into_par_iter().with_max_len(1).map(|(branch, part)| self.branch(branch, part)).collect();
+        for branch in branches {
+            updates.extend(branch?);
+        }
+        self.sequence(plan.after.start, left, &mut updates)?;
+        Ok(updates)
+    }
+
+    /// Factors fronts one after the other. Children come last among the updates, in order.
+    fn sequence(&self, first: usize, values: &mut [Vec<Lane>], updates: &mut Updates) -> Result<(), u32> {
+        let s = self.structure;
+        for (f, values) in (first..).zip(values) {
+            let children = updates.split_off(updates.len() - s.children_of(f).len());
+            let front = &s.fronts[f];
+            let columns = &self.columns[front.rows_start..front.rows_start + front.rows as usize];
+            let factored = factor_front(s, self.ordered, (f, columns), &children)?;
+            *values = factored.values;
+            updates.push((f, factored.update));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SolveWork;
+    use super::super::matrix::tests::{lattice, stretching_matrix};
+    use super::*;
+    use glam::Vec3 as Single;
+
+    fn right_hand_side(n: usize) -> Vec<Single> {
+        let wave = |i: usize, k: usize| ((i * (k + 3) + k) as f32 * 0.37).sin();
+        (0..n).map(|i| Single::new(wave(i, 0), wave(i, 1), wave(i, 2))).collect()
+    }
+
+    /// |A x - b| / |b|, the product in double precision.
+    fn residual(matrix: &SymmetricMatrix, x: &[Single], b: &[Single]) -> f64 {
+        let mut r: Vec<glam::DVec3> = b.iter().map(|v| v.as_dvec3()).collect();
+        for j in 0..matrix.n {
+            for (i, a) in matrix.entries(j) {
+                r[i] -= f64::from(a) * x[j].as_dvec3();
+                if i != j {
+                    r[j] -= f64::from(a) * x[i].as_dvec3();
+                }
+            }
+        }
+        let norm: f64 = b.iter().map(|v| v.as_dvec3().length_squared()).sum();
+        (r.iter().map(|v| v.length_squared()).sum::<f64>() / norm).sqrt()
+    }
+
+    /// Bodies of different shapes: a beam, a cube, a plate, a row, two pieces, one particle.
+    fn bodies() -> Vec<Vec<Vec3>> {
+        let pieces = |gap: f64| {
+            let mut points = lattice([7, 4, 4], 0.1);
+            points.extend(lattice([5, 5, 5], 0.1).iter().map(|x| *x + Vec3::new(gap, 0.03, 0.0)));
+            points
+        };
+        let mut bodies: Vec<Vec<Vec3>> =
+            [[20, 5, 5], [9, 9, 9], [16, 16, 2], [40, 1, 1], [1, 1, 1]].map(|c| lattice(c, 0.1)).into();
+        bodies.push(pieces(3.0));
+        bodies
+    }
+
+    /// A grid matrix: one plus the Laplacian of pairs nearer than 2.1 spacings.
+    fn grid_matrix(positions: &[Vec3]) -> SymmetricMatrix {
+        let n = positions.len();
+        let near = |i: usize, j: usize| positions[i].distance(positions[j]) < 0.21;
+        let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
+        for j in 0..n {
+            for i in (j..n).filter(|&i| near(i, j)) {
+                let count = (0..n).filter(|&k| near(k, j)).count();
+                rows.push(i as u32);
+                values.push(if i == j { count as f32 } else { -1.0 });
+            }
+            starts.push(rows.len());
+        }
+        SymmetricMatrix::new(starts, rows, values)
+    }
+
+    #[test]
+    fn solutions_satisfy_the_system_for_every_shape_and_order() {
+        for positions in bodies() {
+            let matrix = grid_matrix(&positions);
+            let natural: Vec<u32> = (0..matrix.n as u32).collect();
+            for order in [nested_dissection(&positions, &matrix), sweep_order(&positions, &matrix), natural] {
+                let factor = Factor::in_order(&matrix, &order).unwrap();
+                let b = right_hand_side(matrix.n);
+                let mut x = b.clone();
+                factor.solve(&mut x, &mut SolveWork::default());
+                let error = residual(&matrix, &x, &b);
+                // Some rounding errors of 6e-8, the matrix being well-conditioned.
+                assert!(error < 2e-6, "{} particles: {error}", matrix.n);
+                let mut one: Vec<f32> = b.iter().map(|b| b.y).collect();
+                factor.solve_one(&mut one, &mut SolveWork::default());
+                assert!(x.iter().zip(&one).all(|(x, one)| x.y.to_bits() == one.to_bits()));
+                let cost = Factor::cost(&matrix, &order);
+                let built: usize = factor.values.iter().map(|v| v.len() * 32).sum();
+                assert!(built < cost.bytes && cost.bytes == factor.bytes() && cost.bytes < cost.peak_bytes);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod timing {
+    use super::super::SolveWork;
+    use super::super::matrix::tests::{lattice, stretching_matrix};
+    use super::*;
+    use std::time::Instant;
+    #[test]
+    #[ignore]
+    fn timing() {
+        for (c, s) in [([56, 14, 14], 1.0 / 14.0), ([27, 27, 27], 1.0 / 27.0), ([92, 23, 23], 1.0 / 23.0)] {
+            if std::env::var("ONLY").is_ok_and(|o| o.parse::<usize>() != Ok(c[1])) { continue; }
+            let x = lattice(c, s);
+            let m = stretching_matrix(&x, s, 1e6);
+            println!("n {} nnz {} full row {}", m.n, m.rows.len(), 2.0 * m.rows.len() as f64 / m.n as f64);
+            for k in 0..3 {
+                let t = Instant::now();
+                let order = if k % 2 == 0 { nested_dissection(&x, &m) } else { sweep_order(&x, &m) };
+                let t1 = t.elapsed();
+                let t = Instant::now();
+                let (st, o) = Structure::new(&m, &order);
+                let t2 = t.elapsed();
+                let c = cost(&st, &o);
+                println!("   {} order {t1:?} structure {t2:?} fronts {} panels {} MB {:.1} peak {:.1} Gflop {:.2}", k, st.fronts.len(), st.panels.len(), c.bytes as f64 / 1e6, c.peak_bytes as f64 / 1e6, c.flops / 1e9);
+                let t = Instant::now();
+                let f = Factor::with_structure(st, &o).unwrap();
+                let t3 = t.elapsed();
+                println!("   factor {t3:?} = {:.1} GF/s", c.flops / 1e9 / t3.as_secs_f64());
+                let mut w = SolveWork::default();
+                let b: Vec<glam::Vec3> = (0..m.n).map(|i| glam::Vec3::new((i as f32).sin(), 1.0, (i as f32 * 0.3).cos())).collect();
+                let mut best = f64::MAX; let mut all = Vec::new();
+                let mut best_read = f64::MAX;
+                let mut sum = 0.0;
+                for _ in 0..30 {
+                    let mut xs = b.clone();
+                    let t = Instant::now();
+                    f.solve(&mut xs, &mut w);
+                    all.push(t.elapsed().as_secs_f64());
+                    best = best.min(t.elapsed().as_secs_f64());
+                    let t = Instant::now();
+                    sum += f.values.par_iter().map(|v| v.iter().fold([Lane::ZERO; 1], |a, l| [a[0] + *l])[0].reduce_add()).sum::<f32>();
+                    best_read = best_read.min(t.elapsed().as_secs_f64());
+                }
+                all.sort_by(f64::total_cmp);
+                let gb = f.values.iter().map(|v| v.len() * 32).sum::<usize>() as f64 / 1e9;
+                let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+                one.install(|| {
+                    let (mut best, mut read) = (f64::MAX, f64::MAX);
+                    for _ in 0..20 {
+                        let mut xs = b.clone();
+                        let t = Instant::now();
+                        f.solve(&mut xs, &mut w);
+                        best = best.min(t.elapsed().as_secs_f64());
+                        let t = Instant::now();
+                        sum += f.values.par_iter().map(|v| v.iter().fold([Lane::ZERO; 1], |a, l| [a[0] + *l])[0].reduce_add()).sum::<f32>();
+                        read = read.min(t.elapsed().as_secs_f64());
+                    }
+                    println!("   ONE THREAD solve {:.2} ms = {:.1} GB/s, read {:.1} GB/s", best * 1e3, 2.0 * gb / best, gb / read);
+                });
+                println!("   solve best {:.2} median {:.2} ms = {:.1} GB/s, read {:.1} GB/s ({sum})", best * 1e3, all[15] * 1e3, 2.0 * gb / best, gb / best_read);
+            }
+            let t = Instant::now();
+            let f = Factor::new(&m, &x).unwrap();
+            println!("   Factor::new {:?} {} MB", t.elapsed(), f.bytes() / 1_000_000);
+        }
+    }
+}
