@@ -2,16 +2,17 @@
 
 use crate::complain::BadInput;
 use clap::Args;
-use pliant::elasticity::Model;
+use pliant::elasticity::{Model, SolvePart};
 use pliant::scene::Scene;
-use pliant::simulation::Simulation;
+use pliant::simulation::{Simulation, SolverTotals};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Instant;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Benchmarks to run [default: all]: becker_beam, cuboids, bandwidth, memory
+    /// Benchmarks to run [default: all]: becker_beam, peer_beam, kugelstadt_beam, cuboids, bandwidth,
+    /// memory
     names: Vec<String>,
     /// One JSON object a line
     #[arg(long)]
@@ -22,9 +23,12 @@ pub struct Arguments {
     /// Particles of the beam, about
     #[arg(long, default_value_t = 10_976, value_parser = clap::value_parser!(u32).range(32..=20_000_000))]
     particles: u32,
-    /// Zero-energy control of the beam
-    #[arg(long, default_value_t = 0.0, value_parser = non_negative)]
-    zero_energy: f64,
+    /// Zero-energy control of the beam [default: 0, kugelstadt2021 0.1]
+    #[arg(long, value_parser = non_negative)]
+    zero_energy: Option<f64>,
+    /// Young's modulus of the beam [Pa]
+    #[arg(long, default_value_t = 5e6, value_parser = modulus)]
+    youngs_modulus: f64,
 }
 
 fn non_negative(text: &str) -> Result<f64, String> {
@@ -34,9 +38,22 @@ fn non_negative(text: &str) -> Result<f64, String> {
     }
 }
 
+fn modulus(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (1.0..=1e12).contains(&value) => Ok(value),
+        _ => Err("a number from 1 to 1e12".into()),
+    }
+}
+
 type Bench = fn(&Arguments) -> anyhow::Result<Vec<Value>>;
-const BENCHES: [(&str, Bench); 4] =
-    [("becker_beam", becker_beam), ("cuboids", cuboids), ("bandwidth", bandwidth), ("memory", memory)];
+const BENCHES: [(&str, Bench); 6] = [
+    ("becker_beam", becker_beam),
+    ("peer_beam", peer_beam),
+    ("kugelstadt_beam", kugelstadt_beam),
+    ("cuboids", cuboids),
+    ("bandwidth", bandwidth),
+    ("memory", memory),
+];
 
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     for name in &arguments.names {
@@ -61,6 +78,9 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     }
     Ok(ExitCode::SUCCESS)
 }
+
+/// A time no benchmark reaches [s].
+const FAR: f64 = 1e6;
 
 fn build(text: &str) -> anyhow::Result<Simulation> {
     Ok(Scene::from_toml("bench", "bench", text, &[])?.build()?)
@@ -93,7 +113,7 @@ fn step_times(simulation: &mut Simulation) -> anyhow::Result<[(f64, f64); 2]> {
     let (mut force, mut step) = (Vec::new(), Vec::new());
     for _ in 0..repeats {
         let (before, start) = (simulation.stage_times().elasticity, Instant::now());
-        simulation.step(1e9)?;
+        simulation.step(FAR)?;
         step.push(start.elapsed().as_secs_f64() * 1e3);
         force.push(simulation.stage_times().elasticity - before);
     }
@@ -103,32 +123,62 @@ fn step_times(simulation: &mut Simulation) -> anyhow::Result<[(f64, f64); 2]> {
     }))
 }
 
-/// A clamped beam 4:1:1 with Becker's method: the comparison with peers.
 fn becker_beam(arguments: &Arguments) -> anyhow::Result<Vec<Value>> {
+    beam("becker_beam", Model::Becker2009, arguments)
+}
+
+fn peer_beam(arguments: &Arguments) -> anyhow::Result<Vec<Value>> {
+    beam("peer_beam", Model::Peer2018, arguments)
+}
+
+fn kugelstadt_beam(arguments: &Arguments) -> anyhow::Result<Vec<Value>> {
+    beam("kugelstadt_beam", Model::Kugelstadt2021, arguments)
+}
+
+/// A clamped beam 4:1:1: the comparison with peers. Implicit models take steps of 2 ms.
+fn beam(name: &str, model: Model, arguments: &Arguments) -> anyhow::Result<Vec<Value>> {
+    let zero_energy = arguments.zero_energy.unwrap_or(if model == Model::Kugelstadt2021 { 0.1 } else { 0.0 });
     let across = (arguments.particles as f64 / 4.0).cbrt().round().max(2.0);
     let start = Instant::now();
     let mut simulation = build(&format!(
-        "simulation = {{ spacing = {}, duration = 10, contact = {{ between_bodies = false, within_body = false }} }}
-         materials.beam = {{ model = \"becker2009\", youngs_modulus = 5e6, poisson_ratio = 0.33, zero_energy = {:?} }}
+        "simulation = {{ spacing = {}, duration = 10, time_step = 0.002,
+                         contact = {{ between_bodies = false, within_body = false }} }}
+         materials.beam = {{ model = \"{}\", youngs_modulus = {:?}, poisson_ratio = 0.33, zero_energy = {:?} }}
          bodies = [{{ name = \"beam\", material = \"beam\", shape = {{ type = \"box\", size = [4, 1, 1] }},
                      pins = [{{ region = {{ type = \"box\", min = [-9, -9, -9], max = [-1, 9, 9] }} }}] }}]",
         1.0 / across,
-        arguments.zero_energy
+        model.name(),
+        arguments.youngs_modulus,
+        zero_energy
     ))?;
+    simulation.step(FAR)?; // makes the factor
     let setup_s = start.elapsed().as_secs_f64();
     for _ in 0..20 {
-        simulation.step(1e9)?;
+        simulation.step(FAR)?;
     }
+    let before = simulation.solver_totals();
     let [(ms_force, ms_force_median), (ms_step, ms_step_median)] = step_times(&mut simulation)?;
     let pairs = simulation.bodies()[0].elastic.pairs();
     Ok(vec![json!({
-        "name": "becker_beam", "particles": simulation.particles().len(), "pairs": pairs,
-        "threads": rayon::current_num_threads(), "zero_energy": arguments.zero_energy,
+        "name": name, "particles": simulation.particles().len(), "pairs": pairs,
+        "threads": rayon::current_num_threads(), "zero_energy": zero_energy,
+        "youngs_modulus": arguments.youngs_modulus,
         "ms_force": rounded(ms_force), "ms_force_median": rounded(ms_force_median),
         "ms_step": rounded(ms_step), "ms_step_median": rounded(ms_step_median),
         "ns_per_pair": rounded(ms_force * 1e6 / pairs as f64), "setup_s": rounded(setup_s),
         "peak_memory_mb": pliant::run::peak_memory_mb(),
+        "iterations": iterations(&before, &simulation.solver_totals()),
     })])
+}
+
+/// Mean iterations a solve of each system, between two moments.
+fn iterations(before: &SolverTotals, after: &SolverTotals) -> Value {
+    let mean = |part: SolvePart| {
+        let (a, b) = (before.part(part), after.part(part));
+        let solves = (b.solves - a.solves) as f64;
+        (solves > 0.0).then(|| (part.name(), rounded((b.iterations - a.iterations) as f64 / solves)))
+    };
+    SolvePart::ALL.into_iter().filter_map(mean).map(|(k, v)| (k.to_string(), json!(v))).collect()
 }
 
 /// B09 fig. 2: cuboids of 1000 particles, spacing 0.1, support 0.2, linear strain.

@@ -14,11 +14,17 @@
 //! the product there is no such error, at the same cost.
 #![allow(non_snake_case)] // K, R, F, P, T as in the theory
 
+use super::stretch::{FactorShelf, Stiffnesses, Stretch, StretchFactor};
 use super::{Deformation, ElasticBody, Model};
-use crate::linear::{BlockJacobi, ConjugateGradients, Operator, Solved, Tolerance};
+use crate::linear::{
+    BlockJacobi, ConjugateGradients, Factor, Operator, Preconditioner, SolveWork, Solved, Tolerance,
+};
 use crate::math::{CHUNK, LANES, Lane, Mat3, Real, Vec3, outer};
 use rayon::prelude::*;
+use std::sync::Arc;
 
+/// Relative residual of a solve.
+const TOLERANCE: Real = 1e-4;
 /// Iterations after which a solve is taken as it is.
 const MAX_ITERATIONS: usize = 400;
 
@@ -31,29 +37,47 @@ pub struct StepInput<'a> {
     pub velocities: &'a [Vec3],
     /// Velocities v* after all other forces; of held particles, the prescribed ones.
     pub pushed: &'a [Vec3],
-    pub masses: &'a [Real],
-    /// Particles that are held.
-    pub held: &'a (dyn Fn(usize) -> bool + Sync),
 }
 
-/// What a solve took.
-#[derive(Clone, Copy, Debug)]
-pub struct SolveReport {
-    pub iterations: usize,
-    /// Relative residual.
-    pub residual: Real,
-    pub converged: bool,
-}
-
-/// The part of the stiffness an operator has.
+/// The part of the stiffness a system has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+pub enum SolvePart {
     /// K: corotated, all of it.
     Whole,
     /// K_s: 2 mu dF and the zero-energy control.
     Stretch,
     /// K_v: lambda (R : dF) R.
     Volume,
+}
+
+impl SolvePart {
+    pub const ALL: [SolvePart; 3] = [SolvePart::Whole, SolvePart::Stretch, SolvePart::Volume];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            SolvePart::Whole => "elastic",
+            SolvePart::Stretch => "stretch",
+            SolvePart::Volume => "volume",
+        }
+    }
+}
+
+/// What one system took in a step; nothing if it was not solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PartReport {
+    pub solves: usize,
+    pub iterations: usize,
+    /// Relative residual.
+    pub residual: Real,
+    pub unconverged: usize,
+}
+
+/// What the solves of a step took, by part.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SolveReport {
+    pub parts: [PartReport; 3],
+    /// Newton iterations.
+    pub newton: usize,
 }
 
 /// What of the diagonal of K does not change: sums over the particles k whose gradient particle i enters, with its
@@ -71,7 +95,12 @@ struct Diagonal {
 pub struct ImplicitSolver {
     masses: Vec<f32>,
     diagonals: Vec<Diagonal>,
-    /// Where the next solve starts, from the last one: state, saved in checkpoints.
+    /// Bodies of a family share their factors.
+    family: usize,
+    factor: Option<Arc<StretchFactor>>,
+    /// Iterations the factor took beyond one solve a step since it is not of the present matrix: state.
+    spent: Real,
+    /// Where the next solve starts, from the last one: state.
     start: Vec<glam::Vec3>,
     /// Change w of the velocities in the step.
     pub change: Vec<glam::Vec3>,
@@ -79,54 +108,111 @@ pub struct ImplicitSolver {
     held: Vec<bool>,
     conjugate_gradients: ConjugateGradients,
     blocks: BlockJacobi,
+    work: SolveWork,
 }
 
 impl ImplicitSolver {
-    pub fn new(body: &ElasticBody, masses: &[Real]) -> Self {
+    pub fn new(body: &ElasticBody, masses: &[Real], family: usize) -> Self {
         let n = masses.len();
         ImplicitSolver {
             masses: masses.iter().map(|m| *m as f32).collect(),
             diagonals: diagonals(body),
+            family,
+            factor: None,
+            spent: 0.0,
             start: vec![glam::Vec3::ZERO; n],
             change: vec![glam::Vec3::ZERO; n],
             right: vec![glam::Vec3::ZERO; n],
             held: vec![false; n],
             conjugate_gradients: ConjugateGradients::new(n),
             blocks: BlockJacobi::default(),
+            work: SolveWork::default(),
         }
+    }
+
+    /// Notes which particles are held, and sees to it that there is a factor where one is wanted.
+    pub fn prepare(
+        &mut self,
+        body: &ElasticBody,
+        dt: Real,
+        held: &(dyn Fn(usize) -> bool + Sync),
+        shelf: &mut FactorShelf,
+    ) {
+        self.held.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(i, slot)| *slot = held(i));
+        if body.constants.model != Model::Kugelstadt2021 {
+            return;
+        }
+        let stiffnesses =
+            Stiffnesses { shear: dt * dt * body.moduli.shear, zero_energy: dt * dt * body.constants.z };
+        let stretch = Stretch { rest: &body.rest, masses: &self.masses, held: &self.held, stiffnesses };
+        let present = self.factor.as_ref().filter(|factor| factor.holds(&self.held));
+        if present.is_some_and(|f| f.stiffnesses == stiffnesses || self.spent < f.worth) {
+            return;
+        }
+        self.factor = shelf.find(self.family, &stretch).or_else(|| shelf.make(self.family, &stretch).ok());
+        self.spent = 0.0;
     }
 
     /// Solves for `change`.
     pub fn solve(&mut self, body: &mut ElasticBody, step: &StepInput) -> (Deformation, SolveReport) {
-        self.held.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(i, held)| *held = (step.held)(i));
         let held = &self.held;
         let velocity = |i: usize| if held[i] { step.pushed[i] } else { step.velocities[i] };
         let predicted = |i: usize| step.positions[i] + velocity(i) * step.dt;
         let deformation = body.compute_forces_at(self.masses.len(), predicted, step.velocities);
         self.set_right_hand_side(body, step);
-        let report = match body.constants.model {
+        let mut report = SolveReport::default();
+        match body.constants.model {
             Model::Kugelstadt2021 => {
-                let stretch = self.iterate(body, step.dt, Part::Stretch);
+                report.note(SolvePart::Stretch, self.stretch(body, step.dt));
                 // the volume: (M + dt² K_v) w = M w_s, from the correction of the last step
-                for (i, right) in self.right.iter_mut().enumerate() {
-                    *right = self.change[i] * self.masses[i];
-                    std::mem::swap(&mut self.change[i], &mut self.start[i]);
-                    self.change[i] += self.start[i];
-                }
-                let volume = self.iterate(body, step.dt, Part::Volume);
-                for (start, change) in self.start.iter_mut().zip(&self.change) {
-                    *start = *change - *start;
-                }
-                SolveReport::of(stretch).and(SolveReport::of(volume))
+                let (masses, rows) = (&self.masses, self.right.par_iter_mut());
+                rows.zip(&mut self.change).zip(&mut self.start).with_min_len(CHUNK).enumerate().for_each(
+                    |(i, ((right, change), start))| {
+                        *right = *change * masses[i];
+                        (*change, *start) = (*change + *start, *change);
+                    },
+                );
+                report.note(SolvePart::Volume, self.iterate(body, step.dt, SolvePart::Volume));
+                let starts = self.start.par_iter_mut().with_min_len(CHUNK);
+                starts.zip(&self.change).for_each(|(start, change)| *start = *change - *start);
             }
             _ => {
                 self.change.copy_from_slice(&self.start);
-                let solved = self.iterate(body, step.dt, Part::Whole);
+                report.note(SolvePart::Whole, self.iterate(body, step.dt, SolvePart::Whole));
                 self.start.copy_from_slice(&self.change);
-                SolveReport::of(solved)
             }
-        };
+        }
         (deformation, report)
+    }
+
+    /// (M + dt² K_s) change = right, by the factor: at once if it is that of this matrix, else as a preconditioner.
+    fn stretch(&mut self, body: &mut ElasticBody, dt: Real) -> Solved {
+        let Some(factor) = self.factor.clone() else {
+            self.change.fill(glam::Vec3::ZERO);
+            return self.iterate(body, dt, SolvePart::Stretch);
+        };
+        let stiffnesses =
+            Stiffnesses { shear: dt * dt * body.moduli.shear, zero_energy: dt * dt * body.constants.z };
+        if factor.stiffnesses == stiffnesses {
+            self.change.copy_from_slice(&self.right);
+            factor.factor.solve(&mut self.change, &mut self.work);
+            return Solved { iterations: 1, residual: 0.0, converged: true, breakdown: None };
+        }
+        self.change.fill(glam::Vec3::ZERO);
+        let dt2 = (dt * dt) as f32;
+        let part = SolvePart::Stretch;
+        let mut operator = Stiffness { body, masses: &self.masses, held: &self.held, dt2, part };
+        let mut preconditioner = ByFactor { factor: &factor.factor, work: &mut self.work };
+        let solved = self.conjugate_gradients.solve(
+            &mut operator,
+            &mut preconditioner,
+            &self.right,
+            &mut self.change,
+            Tolerance::Relative(TOLERANCE),
+            MAX_ITERATIONS,
+        );
+        self.spent += solved.iterations.saturating_sub(1) as Real;
+        solved
     }
 
     /// Was particle i held in the last solve?
@@ -149,7 +235,7 @@ impl ImplicitSolver {
     }
 
     /// (M + dt² K_part) change = right, from the `change` given.
-    fn iterate(&mut self, body: &mut ElasticBody, dt: Real, part: Part) -> Solved {
+    fn iterate(&mut self, body: &mut ElasticBody, dt: Real, part: SolvePart) -> Solved {
         let (mu, z, dt2) = (body.moduli.shear as f32, body.constants.z as f32, (dt * dt) as f32);
         let (diagonals, masses) = (&self.diagonals, &self.masses);
         let (rotations, rest) = (&body.rotations, &body.rest);
@@ -166,35 +252,46 @@ impl ImplicitSolver {
             &mut self.blocks,
             &self.right,
             &mut self.change,
-            Tolerance::Relative(1e-4),
+            Tolerance::Relative(TOLERANCE),
             MAX_ITERATIONS,
         )
     }
 }
 
 impl SolveReport {
-    pub const NONE: SolveReport = SolveReport { iterations: 0, residual: 0.0, converged: true };
+    fn note(&mut self, part: SolvePart, solved: Solved) {
+        let report = &mut self.parts[part as usize];
+        report.solves += 1;
+        report.iterations += solved.iterations;
+        report.residual = report.residual.max(solved.residual);
+        report.unconverged += !solved.converged as usize;
+    }
 
-    /// The worse of two bodies.
+    /// The worse of two bodies, part by part.
     pub fn worse(self, o: SolveReport) -> Self {
-        SolveReport {
-            iterations: self.iterations.max(o.iterations),
-            residual: self.residual.max(o.residual),
-            converged: self.converged && o.converged,
-        }
+        let part = |k: usize| {
+            let (a, b) = (self.parts[k], o.parts[k]);
+            PartReport {
+                solves: a.solves.max(b.solves),
+                iterations: a.iterations.max(b.iterations),
+                residual: a.residual.max(b.residual),
+                unconverged: a.unconverged.max(b.unconverged),
+            }
+        };
+        SolveReport { parts: [part(0), part(1), part(2)], newton: self.newton.max(o.newton) }
     }
+}
 
-    fn of(solved: Solved) -> Self {
-        SolveReport { iterations: solved.iterations, residual: solved.residual, converged: solved.converged }
-    }
+/// A factor of a matrix near the true one.
+struct ByFactor<'a> {
+    factor: &'a Factor,
+    work: &'a mut SolveWork,
+}
 
-    /// Of two solves.
-    fn and(self, o: SolveReport) -> Self {
-        SolveReport {
-            iterations: self.iterations + o.iterations,
-            residual: self.residual.max(o.residual),
-            converged: self.converged && o.converged,
-        }
+impl Preconditioner for ByFactor<'_> {
+    fn apply(&mut self, r: &[glam::Vec3], z: &mut [glam::Vec3]) {
+        z.copy_from_slice(r);
+        self.factor.solve(z, self.work);
     }
 }
 
@@ -204,7 +301,7 @@ struct Stiffness<'a> {
     masses: &'a [f32],
     held: &'a [bool],
     dt2: f32,
-    part: Part,
+    part: SolvePart,
 }
 
 impl Operator for Stiffness<'_> {
@@ -220,7 +317,7 @@ impl Operator for Stiffness<'_> {
         let (two_mu, z) = (self.body.constants.two_mu, self.body.constants.z);
         let z_lane = Lane::splat(z as f32);
         match self.part {
-            Part::Whole => self.body.respond(
+            SolvePart::Whole => self.body.respond(
                 p,
                 z,
                 |_, rest, R, U| {
@@ -233,7 +330,7 @@ impl Operator for Stiffness<'_> {
                 finish,
                 y,
             ),
-            Part::Stretch => self.body.respond(
+            SolvePart::Stretch => self.body.respond(
                 p,
                 z,
                 |_, rest, _, U| {
@@ -244,7 +341,7 @@ impl Operator for Stiffness<'_> {
                 finish,
                 y,
             ),
-            Part::Volume => self.body.respond(
+            SolvePart::Volume => self.body.respond(
                 p,
                 0.0,
                 |_, rest, R, U| {
@@ -261,14 +358,14 @@ impl Operator for Stiffness<'_> {
 
 impl Diagonal {
     /// The block of K_part: of V (mu |dF + R dFᵀ R|²/2 + lambda (R : dF)²) with dF = p ⊗ w.
-    fn block(&self, part: Part, mu: f32, lambda: f32, z: f32) -> glam::Mat3 {
+    fn block(&self, part: SolvePart, mu: f32, lambda: f32, z: f32) -> glam::Mat3 {
         let W = self.gradients;
         let scalar = |s: f32| glam::Mat3::from_diagonal(glam::Vec3::splat(s));
         let size = W.x_axis.x + W.y_axis.y + W.z_axis.z;
         match part {
-            Part::Whole => W * (mu + lambda) + scalar(mu * size + z * self.zero_energy),
-            Part::Stretch => scalar(2.0 * mu * size + z * self.zero_energy),
-            Part::Volume => W * lambda,
+            SolvePart::Whole => W * (mu + lambda) + scalar(mu * size + z * self.zero_energy),
+            SolvePart::Stretch => scalar(2.0 * mu * size + z * self.zero_energy),
+            SolvePart::Volume => W * lambda,
         }
     }
 }

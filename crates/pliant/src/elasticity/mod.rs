@@ -13,11 +13,13 @@ mod reference;
 mod rest;
 mod solenthaler2007;
 mod stable_step;
+mod stretch;
 
 pub use body::{Deformation, ElasticBody};
-pub use implicit::{ImplicitSolver, SolveReport, StepInput};
+pub use implicit::{ImplicitSolver, PartReport, SolvePart, SolveReport, StepInput};
 pub use reference::PointState;
 pub use stable_step::StableStep;
+pub use stretch::FactorShelf;
 
 use crate::material::Law;
 use crate::math::Real;

@@ -154,13 +154,20 @@ impl<'a> Dissection<'a> {
     fn sweep(&self, region: &mut [u32], axes: [usize; 3], toward: Option<(usize, Real)>) {
         let along = toward.map_or(axes[0], |(axis, _)| axis);
         let axes = [along, axes[0], axes[1], axes[2]];
-        let backward =
-            toward.is_some_and(|(axis, cut)| region.first().is_some_and(|&i| self.positions[i as usize][axis] > cut));
+        let backward = toward.is_some_and(|(axis, cut)| {
+            region.first().is_some_and(|&i| self.positions[i as usize][axis] > cut)
+        });
         // Rounding must not tear layers apart: coordinates in steps of a hundredth of the reach.
         let key = |i: u32| {
             let x = self.positions[i as usize] / self.reach * 100.0;
             let q = |a: usize| x[a].round() as i64;
-            [if backward { -q(axes[0]) } else { q(axes[0]) }, q(axes[1]), q(axes[2]), q(axes[3]), i64::from(i)]
+            [
+                if backward { -q(axes[0]) } else { q(axes[0]) },
+                q(axes[1]),
+                q(axes[2]),
+                q(axes[3]),
+                i64::from(i),
+            ]
         };
         region.sort_by_cached_key(|&i| key(i));
     }

@@ -52,8 +52,7 @@ impl Factor {
             || Structure::new(matrix, &nested_dissection(positions, matrix)),
             || Structure::new(matrix, &sweep_order(positions, matrix)),
         );
-        let (structure, ordered) =
-            if dissected.0.bytes() <= swept.0.bytes() { dissected } else { swept };
+        let (structure, ordered) = if dissected.0.bytes() <= swept.0.bytes() { dissected } else { swept };
         Factor::with_structure(structure, &ordered)
     }
 
@@ -68,9 +67,8 @@ impl Factor {
         let plan = Plan::new(&structure);
         let mut values = vec![Vec::new(); structure.fronts.len()];
         let work = Numeric { structure: &structure, ordered, columns: &columns };
-        work.branch(&plan, &mut values).map_err(|column| NotPositiveDefinite {
-            particle: structure.order[column as usize] as usize,
-        })?;
+        work.branch(&plan, &mut values)
+            .map_err(|column| NotPositiveDefinite { particle: structure.order[column as usize] as usize })?;
         Ok(Factor::from_parts(structure, values))
     }
 
@@ -89,16 +87,24 @@ impl Factor {
     pub fn bytes(&self) -> usize {
         self.structure.bytes()
     }
+
+    /// Multiplications and additions it took.
+    pub fn flops(&self) -> f64 {
+        flops(&self.structure)
+    }
 }
 
 fn cost(structure: &Structure, ordered: &Ordered) -> FactorCost {
     let bytes = structure.bytes();
-    let fronts = 0..structure.fronts.len();
     FactorCost {
         bytes,
         peak_bytes: bytes + structure.peak_update_bytes() + ordered.rows.len() * 8 + structure.rows.len() * 4,
-        flops: fronts.map(|f| structure.work(f)).sum::<f64>() * crate::math::LANES as f64,
+        flops: flops(structure),
     }
+}
+
+fn flops(structure: &Structure) -> f64 {
+    (0..structure.fronts.len()).map(|f| structure.work(f)).sum::<f64>() * crate::math::LANES as f64
 }
 
 /// Update matrices not yet taken by a parent, with their fronts.
@@ -236,7 +242,9 @@ mod timing {
     #[ignore]
     fn timing() {
         for (c, s) in [([56, 14, 14], 1.0 / 14.0), ([27, 27, 27], 1.0 / 27.0), ([92, 23, 23], 1.0 / 23.0)] {
-            if std::env::var("ONLY").is_ok_and(|o| o.parse::<usize>() != Ok(c[1])) { continue; }
+            if std::env::var("ONLY").is_ok_and(|o| o.parse::<usize>() != Ok(c[1])) {
+                continue;
+            }
             let x = lattice(c, s);
             let m = stretching_matrix(&x, s, 1e6);
             println!("n {} nnz {} full row {}", m.n, m.rows.len(), 2.0 * m.rows.len() as f64 / m.n as f64);
@@ -248,14 +256,25 @@ mod timing {
                 let (st, o) = Structure::new(&m, &order);
                 let t2 = t.elapsed();
                 let c = cost(&st, &o);
-                println!("   {} order {t1:?} structure {t2:?} fronts {} panels {} MB {:.1} peak {:.1} Gflop {:.2}", k, st.fronts.len(), st.panels.len(), c.bytes as f64 / 1e6, c.peak_bytes as f64 / 1e6, c.flops / 1e9);
+                println!(
+                    "   {} order {t1:?} structure {t2:?} fronts {} panels {} MB {:.1} peak {:.1} Gflop {:.2}",
+                    k,
+                    st.fronts.len(),
+                    st.panels.len(),
+                    c.bytes as f64 / 1e6,
+                    c.peak_bytes as f64 / 1e6,
+                    c.flops / 1e9
+                );
                 let t = Instant::now();
                 let f = Factor::with_structure(st, &o).unwrap();
                 let t3 = t.elapsed();
                 println!("   factor {t3:?} = {:.1} GF/s", c.flops / 1e9 / t3.as_secs_f64());
                 let mut w = SolveWork::default();
-                let b: Vec<glam::Vec3> = (0..m.n).map(|i| glam::Vec3::new((i as f32).sin(), 1.0, (i as f32 * 0.3).cos())).collect();
-                let mut best = f64::MAX; let mut all = Vec::new();
+                let b: Vec<glam::Vec3> = (0..m.n)
+                    .map(|i| glam::Vec3::new((i as f32).sin(), 1.0, (i as f32 * 0.3).cos()))
+                    .collect();
+                let mut best = f64::MAX;
+                let mut all = Vec::new();
                 let mut best_read = f64::MAX;
                 let mut sum = 0.0;
                 for _ in 0..30 {
@@ -265,7 +284,11 @@ mod timing {
                     all.push(t.elapsed().as_secs_f64());
                     best = best.min(t.elapsed().as_secs_f64());
                     let t = Instant::now();
-                    sum += f.values.par_iter().map(|v| v.iter().fold([Lane::ZERO; 1], |a, l| [a[0] + *l])[0].reduce_add()).sum::<f32>();
+                    sum += f
+                        .values
+                        .par_iter()
+                        .map(|v| v.iter().fold([Lane::ZERO; 1], |a, l| [a[0] + *l])[0].reduce_add())
+                        .sum::<f32>();
                     best_read = best_read.min(t.elapsed().as_secs_f64());
                 }
                 all.sort_by(f64::total_cmp);
@@ -279,12 +302,27 @@ mod timing {
                         f.solve(&mut xs, &mut w);
                         best = best.min(t.elapsed().as_secs_f64());
                         let t = Instant::now();
-                        sum += f.values.par_iter().map(|v| v.iter().fold([Lane::ZERO; 1], |a, l| [a[0] + *l])[0].reduce_add()).sum::<f32>();
+                        sum += f
+                            .values
+                            .par_iter()
+                            .map(|v| v.iter().fold([Lane::ZERO; 1], |a, l| [a[0] + *l])[0].reduce_add())
+                            .sum::<f32>();
                         read = read.min(t.elapsed().as_secs_f64());
                     }
-                    println!("   ONE THREAD solve {:.2} ms = {:.1} GB/s, read {:.1} GB/s", best * 1e3, 2.0 * gb / best, gb / read);
+                    println!(
+                        "   ONE THREAD solve {:.2} ms = {:.1} GB/s, read {:.1} GB/s",
+                        best * 1e3,
+                        2.0 * gb / best,
+                        gb / read
+                    );
                 });
-                println!("   solve best {:.2} median {:.2} ms = {:.1} GB/s, read {:.1} GB/s ({sum})", best * 1e3, all[15] * 1e3, 2.0 * gb / best, gb / best_read);
+                println!(
+                    "   solve best {:.2} median {:.2} ms = {:.1} GB/s, read {:.1} GB/s ({sum})",
+                    best * 1e3,
+                    all[15] * 1e3,
+                    2.0 * gb / best,
+                    gb / best_read
+                );
             }
             let t = Instant::now();
             let f = Factor::new(&m, &x).unwrap();

@@ -44,8 +44,10 @@ pub fn factor_front(
     children: &[(usize, Vec<Lane>)],
 ) -> Result<Factored, u32> {
     let (front, panels) = (&s.fronts[f], s.panels_of(f));
-    let mut factored =
-        Factored { values: vec![Lane::ZERO; s.value_lanes(f)], update: vec![Lane::ZERO; front.update_lanes()] };
+    let mut factored = Factored {
+        values: vec![Lane::ZERO; s.value_lanes(f)],
+        update: vec![Lane::ZERO; front.update_lanes()],
+    };
     put_matrix(front, panels, matrix, columns, &mut factored.values);
     for (child, update) in children {
         add_update(front, panels, s.rows_of(*child), update, &mut factored);
@@ -260,10 +262,15 @@ fn update_rows(front: &Front, panels: &[Panel], values: &[Lane], update: &mut [L
                 // A strip stops at its own diagonal; the first strips of three go without the last ones.
                 for j in 0..i + alike {
                     let skipped = j.saturating_sub(i);
-                    subtract_products((panels, values), (base + i + skipped, alike - skipped), base + j, |m, sums| {
-                        let offset = update_offset(i + skipped + m) - update_offset(start) + j * LANES;
-                        subtract_from(&mut lanes[offset..offset + LANES], sums);
-                    });
+                    subtract_products(
+                        (panels, values),
+                        (base + i + skipped, alike - skipped),
+                        base + j,
+                        |m, sums| {
+                            let offset = update_offset(i + skipped + m) - update_offset(start) + j * LANES;
+                            subtract_from(&mut lanes[offset..offset + LANES], sums);
+                        },
+                    );
                 }
             }
             i += alike;

@@ -177,7 +177,10 @@ impl Structure {
                 self.rows[r] = if column < parent.first + parent.pivots {
                     column - parent.first
                 } else {
-                    next += of_parent[next..].iter().position(|&c| c == column).expect("rows of a child are its parent's");
+                    next += of_parent[next..]
+                        .iter()
+                        .position(|&c| c == column)
+                        .expect("rows of a child are its parent's");
                     (parent.rows_place() + next) as u32
                 };
             }
@@ -211,7 +214,8 @@ impl Structure {
         for f in 0..self.fronts.len() {
             alive += self.fronts[f].update_lanes();
             peak = peak.max(alive);
-            alive -= self.children_of(f).iter().map(|&c| self.fronts[c as usize].update_lanes()).sum::<usize>();
+            alive -=
+                self.children_of(f).iter().map(|&c| self.fronts[c as usize].update_lanes()).sum::<usize>();
         }
         peak * 4 * LANES
     }
@@ -248,7 +252,9 @@ impl Plan {
         loop {
             roots.retain(|&f| subtrees[f].1 > heavy);
             match roots[..] {
-                [] => return Plan { before: range.clone(), branches: Vec::new(), after: range.end..range.end },
+                [] => {
+                    return Plan { before: range.clone(), branches: Vec::new(), after: range.end..range.end };
+                }
                 [f] => {
                     top = f;
                     roots = s.children_of(f).iter().map(|&c| c as usize).collect();
@@ -259,7 +265,8 @@ impl Plan {
         let start = if top == range.end { range.start } else { subtrees[top].0 };
         let ends = roots.iter().enumerate().map(|(k, &f)| if k + 1 == roots.len() { top } else { f + 1 });
         let mut from = start;
-        let branches = ends.map(|end| Plan::of(s, subtrees, std::mem::replace(&mut from, end)..end, heavy)).collect();
+        let branches =
+            ends.map(|end| Plan::of(s, subtrees, std::mem::replace(&mut from, end)..end, heavy)).collect();
         Plan { before: range.start..start, branches, after: top..range.end }
     }
 

@@ -1,7 +1,7 @@
 //! From set-up to simulation: sampling, ordering, rest neighbourhoods, stable steps.
 
-use super::{Body, BodySetup, PlacedLoad, Setup, Simulation, StageTimes};
-use crate::elasticity::{ElasticBody, ImplicitSolver, StableStep};
+use super::{Body, BodySetup, PlacedLoad, Setup, Simulation, SolverTotals, StageTimes};
+use crate::elasticity::{ElasticBody, FactorShelf, ImplicitSolver, StableStep};
 use crate::forces::contact::{ContactBody, ParticleContacts, SurfaceLaw};
 use crate::kernel::Kernel;
 use crate::math::{Mat3, Real, Vec3};
@@ -54,7 +54,9 @@ impl Simulation {
             particles,
             bodies,
             contacts,
+            factors: FactorShelf::default(),
             times: StageTimes::default(),
+            solvers: SolverTotals::default(),
             setup,
         })
     }
@@ -95,8 +97,11 @@ fn build_body(
             (elastic, stable)
         }
     };
-    let implicit =
-        method.model.is_implicit().then(|| ImplicitSolver::new(&elastic, &particles.masses[range.clone()]));
+    let family = setup.bodies.iter().position(|b| b.is_alike(body)).unwrap_or(index);
+    let implicit = method
+        .model
+        .is_implicit()
+        .then(|| ImplicitSolver::new(&elastic, &particles.masses[range.clone()], family));
     Ok(Body {
         name: name(),
         range,
@@ -154,10 +159,15 @@ fn place_loads(body: &BodySetup, rest: &[Vec3]) -> Result<Vec<PlacedLoad>, usize
 }
 
 impl BodySetup {
+    /// Has the same rest state but for a rotation, and the same stiffness for its mass.
+    fn is_alike(&self, o: &BodySetup) -> bool {
+        let rest = |b: &BodySetup| (b.method, b.material.moduli, b.material.density, b.sampling);
+        rest(self) == rest(o) && self.shape == o.shape
+    }
+
     /// Has the same rest state, and the same stiffness for its mass.
     fn is_twin_of(&self, o: &BodySetup) -> bool {
-        let rest = |b: &BodySetup| (b.method, b.material.moduli, b.material.density, b.sampling);
-        rest(self) == rest(o) && self.shape == o.shape && self.pose.rotation == o.pose.rotation
+        self.is_alike(o) && self.pose.rotation == o.pose.rotation
     }
 
     /// World position at t = 0 of the particle with this rest position.

@@ -5,6 +5,7 @@ mod diagnostics;
 mod error;
 mod probes;
 mod setup;
+mod solver_totals;
 mod state;
 mod step;
 mod time_step;
@@ -13,10 +14,11 @@ pub use build::BuildError;
 pub use diagnostics::{BodyDiagnostics, PointFields};
 pub use error::{Stage, StepError, Trouble};
 pub use setup::*;
+pub use solver_totals::SolverTotals;
 pub use step::{StageTimes, StepReport};
 pub use time_step::{Criterion, TimeStepLimit};
 
-use crate::elasticity::{ElasticBody, ImplicitSolver, Method, StableStep};
+use crate::elasticity::{ElasticBody, FactorShelf, ImplicitSolver, Method, StableStep};
 use crate::forces::contact::ParticleContacts;
 use crate::material::Material;
 use crate::math::{Real, Vec3};
@@ -37,9 +39,12 @@ pub struct Simulation {
     /// The rigid bodies at the time of the step.
     rigids: Vec<RigidNow>,
     contacts: ParticleContacts,
+    /// Factors that implicit bodies share.
+    factors: FactorShelf,
     /// Velocities of the coming step, computed before anything is committed.
     next_velocities: Vec<Vec3>,
     times: StageTimes,
+    solvers: SolverTotals,
 }
 
 /// A body: a range of the store and what computes its forces.

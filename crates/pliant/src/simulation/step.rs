@@ -82,6 +82,7 @@ impl Simulation {
             }
         };
         self.advance(dt, until);
+        self.solvers.add(&solve);
         Ok(StepReport { dt, limit, contacts, retries, solve })
     }
 
@@ -111,25 +112,25 @@ impl Simulation {
     fn solve_implicit_bodies(&mut self, dt: Real) -> Result<SolveReport, StepError> {
         let start = Instant::now();
         let (particles, pushed, time) = (&self.particles, &self.next_velocities, self.time);
-        let setups = &self.setup.bodies;
-        let solve = |(body, setup): (&mut Body, &BodySetup)| {
+        for (body, setup) in self.bodies.iter_mut().zip(&self.setup.bodies) {
+            let Some(implicit) = &mut body.implicit else { continue };
+            let pins = &particles.pins[body.range.clone()];
+            implicit.prepare(&body.elastic, dt, &|i| setup.is_held(pins[i], time), &mut self.factors);
+        }
+        let solve = |body: &mut Body| {
             let range = body.range.clone();
-            let pins = &particles.pins[range.clone()];
-            let held = |i: usize| setup.is_held(pins[i], time);
             let implicit = body.implicit.as_mut()?;
             let step = StepInput {
                 dt,
                 positions: &particles.positions[range.clone()],
                 velocities: &particles.velocities[range.clone()],
-                pushed: &pushed[range.clone()],
-                masses: &particles.masses[range],
-                held: &held,
+                pushed: &pushed[range],
             };
             let (deformation, report) = implicit.solve(&mut body.elastic, &step);
             body.note_deformation(deformation);
             Some(report)
         };
-        let reports: Vec<Option<SolveReport>> = self.bodies.par_iter_mut().zip(setups).map(solve).collect();
+        let reports: Vec<Option<SolveReport>> = self.bodies.par_iter_mut().map(solve).collect();
         for body in &self.bodies {
             let Some(implicit) = &body.implicit else { continue };
             let velocities = &self.particles.velocities[body.range.clone()];
@@ -142,7 +143,7 @@ impl Simulation {
         }
         self.times.elasticity += milliseconds(start);
         self.check_deformation()?;
-        Ok(reports.into_iter().flatten().fold(SolveReport::NONE, SolveReport::worse))
+        Ok(reports.into_iter().flatten().fold(SolveReport::default(), SolveReport::worse))
     }
 
     /// No body is torn apart.

@@ -1,0 +1,46 @@
+//! What the solvers of implicit bodies did since the start.
+
+use super::Simulation;
+use crate::elasticity::{PartReport, SolvePart, SolveReport};
+
+/// Sums over the steps of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SolverTotals {
+    /// Sums by part; `residual` is that of the last step.
+    parts: [PartReport; 3],
+    /// Most iterations of one step, by part.
+    most: [usize; 3],
+    /// Newton iterations.
+    pub newton: usize,
+    /// Factors made.
+    pub factors: u64,
+}
+
+impl SolverTotals {
+    pub(super) fn add(&mut self, report: &SolveReport) {
+        for ((total, most), part) in self.parts.iter_mut().zip(&mut self.most).zip(&report.parts) {
+            total.solves += part.solves;
+            total.iterations += part.iterations;
+            total.unconverged += part.unconverged;
+            total.residual = part.residual;
+            *most = part.iterations.max(*most);
+        }
+        self.newton += report.newton;
+    }
+
+    pub fn part(&self, part: SolvePart) -> PartReport {
+        self.parts[part as usize]
+    }
+
+    /// Most iterations of one step.
+    pub fn most_iterations(&self, part: SolvePart) -> usize {
+        self.most[part as usize]
+    }
+}
+
+impl Simulation {
+    /// What the solvers did since the start of this run.
+    pub fn solver_totals(&self) -> SolverTotals {
+        SolverTotals { factors: self.factors.made, ..self.solvers }
+    }
+}
