@@ -16,10 +16,10 @@
 #![allow(non_snake_case)] // B, A, F, T as in the theory
 
 use super::rest::{Rest, SliceRest};
-use super::{Method, Model, becker2009, mls2004, solenthaler2007};
+use super::{Method, Model, Solver, becker2009, mls2004, solenthaler2007};
 use crate::kernel::Kernel;
 use crate::material::{Law, Moduli};
-use crate::math::{LANES, Lane, Mat3, Mat3x8, Quat, Quatx8, Real, Sym3x8, Vec3, Vec3x8};
+use crate::math::{LANES, Lane, Mat3, Mat3x8, Quat, Quatx8, Real, Sym3x8, Vec3, Vec3x8, polar_rotation};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -118,6 +118,7 @@ pub struct ElasticBody {
     /// Shared by bodies that are alike.
     pub(super) rest: Arc<Rest>,
     pub(super) moduli: Moduli,
+    solver: Solver,
     /// Per-particle rotations R_i, warm start of the next step: state, saved in checkpoints.
     pub(super) rotations: Vec<Quatx8>,
     /// Displacements from the rigid frame, computed by `localize`.
@@ -161,6 +162,7 @@ impl ElasticBody {
             constants,
             rest,
             moduli,
+            solver: method.solver,
             rotations: vec![Quatx8::splat(Quat::IDENTITY); n.div_ceil(LANES)],
             local: vec![[0.0; 4]; n],
             frame: Mat3x8::diagonal(Lane::ONE),
@@ -195,8 +197,44 @@ impl ElasticBody {
         deformation
     }
 
+    /// F, U and S = Σ_j beta_ij |u_ji|² of a slice, at the positions last localized.
+    pub(super) fn deformation_of_slice(&self, s: usize) -> SliceDeformation {
+        let (rest, local) = (&*self.rest, &self.local[..]);
+        let last = local.len() - 1;
+        let u_i = gather(local, &eight!(|lane: usize| (s * LANES + lane).min(last) as u32));
+        let (mut U, mut S) = (Mat3x8::ZERO, Lane::ZERO);
+        for (k, row) in rest.neighbors.range(s).zip(rest.neighbors.slice(s)) {
+            let u_ji = gather(local, &row.j) - u_i;
+            U.add_outer(u_ji, Vec3x8::new(Lane::from(row.b[0]), Lane::from(row.b[1]), Lane::from(row.b[2])));
+            S += u_ji.dot(u_ji) * Lane::from(rest.neighbors.betas[k]);
+        }
+        let fit = U.mul_mat(rest.slices[s].correction.full());
+        let F = match rest.null.get(s) {
+            None => self.frame + fit,
+            Some(n) => {
+                let F = self.frame - self.frame.mul_mat(n.full()) + fit;
+                F + polar_rotation(F, self.rotations[s]).1.mul_mat(n.full())
+            }
+        };
+        SliceDeformation { F, U, S }
+    }
+
+    pub(super) fn solver(&self) -> Solver {
+        self.solver
+    }
+
+    /// Rotation Q of the rigid frame.
+    pub(super) fn frame(&self) -> Mat3x8 {
+        self.frame
+    }
+
     /// Single-precision displacements from the rigid frame of a particle in the middle of the body.
-    fn localize(&mut self, n: usize, positions: impl Fn(usize) -> Vec3 + Sync, velocities: &[Vec3]) {
+    pub(super) fn localize(
+        &mut self,
+        n: usize,
+        positions: impl Fn(usize) -> Vec3 + Sync,
+        velocities: &[Vec3],
+    ) {
         let middle = n / 2;
         let center = positions(middle);
         let velocity = |i: usize| velocities.get(i).copied().unwrap_or(Vec3::ZERO);
@@ -418,6 +456,13 @@ impl Deformation {
 struct Local<'a> {
     u: &'a [[f32; 4]],
     frame: Mat3x8,
+}
+
+/// The deformation of eight particles.
+pub(super) struct SliceDeformation {
+    pub F: Mat3x8,
+    pub U: Mat3x8,
+    pub S: Lane,
 }
 
 /// What pass 1 makes of a slice: T - z U C, Y (becker2009), F and the stiffness over that at rest.

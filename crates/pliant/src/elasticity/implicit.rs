@@ -14,12 +14,14 @@
 //! the product there is no such error, at the same cost.
 #![allow(non_snake_case)] // K, R, F, P, T as in the theory
 
+use super::newton::{Newton, SliceTangent};
+use super::rest::SliceRest;
 use super::stretch::{FactorShelf, Stiffnesses, Stretch, StretchFactor};
-use super::{Deformation, ElasticBody, Model};
+use super::{Deformation, ElasticBody, Model, Solver};
 use crate::linear::{
     BlockJacobi, ConjugateGradients, Factor, Operator, Preconditioner, SolveWork, Solved, Tolerance,
 };
-use crate::math::{CHUNK, LANES, Lane, Mat3, Real, Vec3, outer};
+use crate::math::{CHUNK, LANES, Lane, Mat3, Mat3x8, Real, Vec3, outer};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -93,7 +95,7 @@ struct Diagonal {
 /// Solves the implicit steps of a body.
 #[derive(Clone, Debug)]
 pub struct ImplicitSolver {
-    masses: Vec<f32>,
+    pub(super) masses: Vec<f32>,
     diagonals: Vec<Diagonal>,
     /// Bodies of a family share their factors.
     family: usize,
@@ -104,11 +106,12 @@ pub struct ImplicitSolver {
     start: Vec<glam::Vec3>,
     /// Change w of the velocities in the step.
     pub change: Vec<glam::Vec3>,
-    right: Vec<glam::Vec3>,
-    held: Vec<bool>,
+    pub(super) right: Vec<glam::Vec3>,
+    pub(super) held: Vec<bool>,
     conjugate_gradients: ConjugateGradients,
     blocks: BlockJacobi,
     work: SolveWork,
+    newton: Option<Newton>,
 }
 
 impl ImplicitSolver {
@@ -127,6 +130,7 @@ impl ImplicitSolver {
             conjugate_gradients: ConjugateGradients::new(n),
             blocks: BlockJacobi::default(),
             work: SolveWork::default(),
+            newton: (body.solver() == Solver::Newton).then(|| Newton::new(n)),
         }
     }
 
@@ -155,6 +159,15 @@ impl ImplicitSolver {
 
     /// Solves for `change`.
     pub fn solve(&mut self, body: &mut ElasticBody, step: &StepInput) -> (Deformation, SolveReport) {
+        if let Some(mut newton) = self.newton.take() {
+            let mut report = SolveReport::default();
+            let (held, rows) = (&self.held, self.change.par_iter_mut().zip(&self.start).with_min_len(CHUNK));
+            rows.enumerate().for_each(|(i, (w, start))| *w = if held[i] { glam::Vec3::ZERO } else { *start });
+            let deformation = newton.minimise(self, body, step, &mut report);
+            self.start.copy_from_slice(&self.change);
+            self.newton = Some(newton);
+            return (deformation, report);
+        }
         let held = &self.held;
         let velocity = |i: usize| if held[i] { step.pushed[i] } else { step.velocities[i] };
         let predicted = |i: usize| step.positions[i] + velocity(i) * step.dt;
@@ -199,9 +212,7 @@ impl ImplicitSolver {
             return Solved { iterations: 1, residual: 0.0, converged: true, breakdown: None };
         }
         self.change.fill(glam::Vec3::ZERO);
-        let dt2 = (dt * dt) as f32;
-        let part = SolvePart::Stretch;
-        let mut operator = Stiffness { body, masses: &self.masses, held: &self.held, dt2, part };
+        let mut operator = Stiffness::new(body, &self.masses, &self.held, dt, SolvePart::Stretch);
         let mut preconditioner = ByFactor { factor: &factor.factor, work: &mut self.work };
         let solved = self.conjugate_gradients.solve(
             &mut operator,
@@ -236,17 +247,8 @@ impl ImplicitSolver {
 
     /// (M + dt² K_part) change = right, from the `change` given.
     fn iterate(&mut self, body: &mut ElasticBody, dt: Real, part: SolvePart) -> Solved {
-        let (mu, z, dt2) = (body.moduli.shear as f32, body.constants.z as f32, (dt * dt) as f32);
-        let (diagonals, masses) = (&self.diagonals, &self.masses);
-        let (rotations, rest) = (&body.rotations, &body.rest);
-        self.blocks.set_inverse(masses.len(), |i| {
-            let lambda = rest.slices[i / LANES].lambda.as_array()[i % LANES];
-            let R = glam::Mat3::from_quat(rotations[i / LANES].get(i % LANES).as_quat());
-            let inverse = diagonals[i].block(part, mu, lambda, z) * dt2
-                + glam::Mat3::from_diagonal(glam::Vec3::splat(masses[i]));
-            R * inverse.inverse() * R.transpose()
-        });
-        let mut operator = Stiffness { body, masses: &self.masses, held: &self.held, dt2, part };
+        self.set_blocks(body, dt, part);
+        let mut operator = Stiffness::new(body, &self.masses, &self.held, dt, part);
         self.conjugate_gradients.solve(
             &mut operator,
             &mut self.blocks,
@@ -256,15 +258,61 @@ impl ImplicitSolver {
             MAX_ITERATIONS,
         )
     }
+
+    /// (M + dt² H) change = right for the Hessian of these tangents, from the `change` given.
+    pub(super) fn iterate_with(
+        &mut self,
+        body: &mut ElasticBody,
+        dt: Real,
+        tangents: &[SliceTangent],
+        tolerance: Tolerance,
+    ) -> Solved {
+        let factor = self.factor.clone();
+        if factor.is_none() {
+            self.set_blocks(body, dt, SolvePart::Whole);
+        }
+        let mut operator = Stiffness::new(body, &self.masses, &self.held, dt, SolvePart::Whole);
+        operator.tangents = Some(tangents);
+        let cg = &mut self.conjugate_gradients;
+        let (right, change) = (&self.right, &mut self.change);
+        match factor {
+            Some(factor) => {
+                let mut by_factor = ByFactor { factor: &factor.factor, work: &mut self.work };
+                cg.solve(&mut operator, &mut by_factor, right, change, tolerance, MAX_ITERATIONS)
+            }
+            None => cg.solve(&mut operator, &mut self.blocks, right, change, tolerance, MAX_ITERATIONS),
+        }
+    }
+
+    /// Block Jacobi: the diagonal of M + dt² K_part at rest, turned by the rotation of each particle.
+    fn set_blocks(&mut self, body: &ElasticBody, dt: Real, part: SolvePart) {
+        let (mu, z, dt2) = (body.moduli.shear as f32, body.constants.z as f32, (dt * dt) as f32);
+        let (diagonals, masses, rest) = (&self.diagonals, &self.masses, &body.rest);
+        self.blocks.set_inverse(masses.len(), |i| {
+            let lambda = rest.slices[i / LANES].lambda.as_array()[i % LANES];
+            let R = glam::Mat3::from_quat(body.rotations[i / LANES].get(i % LANES).as_quat());
+            let mass = glam::Mat3::from_diagonal(glam::Vec3::splat(masses[i]));
+            let block = diagonals[i].block(part, mu, lambda, z) * dt2 + mass;
+            R * block.inverse() * R.transpose()
+        });
+    }
 }
 
 impl SolveReport {
-    fn note(&mut self, part: SolvePart, solved: Solved) {
+    pub(super) fn note(&mut self, part: SolvePart, solved: Solved) {
         let report = &mut self.parts[part as usize];
         report.solves += 1;
         report.iterations += solved.iterations;
         report.residual = report.residual.max(solved.residual);
         report.unconverged += !solved.converged as usize;
+    }
+
+    /// How the last of several solves of a part ended.
+    pub(super) fn finish(&mut self, part: SolvePart, solved: Solved) {
+        let report = &mut self.parts[part as usize];
+        report.solves = 1;
+        report.residual = solved.residual;
+        report.unconverged = !solved.converged as usize;
     }
 
     /// The worse of two bodies, part by part.
@@ -302,6 +350,20 @@ struct Stiffness<'a> {
     held: &'a [bool],
     dt2: f32,
     part: SolvePart,
+    /// The Hessian of the whole, if it is not the corotated one.
+    tangents: Option<&'a [SliceTangent]>,
+}
+
+impl<'a> Stiffness<'a> {
+    fn new(
+        body: &'a mut ElasticBody,
+        masses: &'a [f32],
+        held: &'a [bool],
+        dt: Real,
+        part: SolvePart,
+    ) -> Self {
+        Stiffness { body, masses, held, dt2: (dt * dt) as f32, part, tangents: None }
+    }
 }
 
 impl Operator for Stiffness<'_> {
@@ -316,6 +378,14 @@ impl Operator for Stiffness<'_> {
         };
         let (two_mu, z) = (self.body.constants.two_mu, self.body.constants.z);
         let z_lane = Lane::splat(z as f32);
+        if let Some(tangents) = self.tangents {
+            let stress = |s: usize, rest: &SliceRest, _, U: Mat3x8| {
+                let C = rest.correction.full();
+                let dF = U.mul_mat(C);
+                tangents[s].apply(dF).scale(rest.volume).mul_mat(C) - dF.scale(z_lane)
+            };
+            return self.body.respond(p, z, stress, finish, y);
+        }
         match self.part {
             SolvePart::Whole => self.body.respond(
                 p,

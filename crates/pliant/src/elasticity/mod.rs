@@ -9,6 +9,7 @@ mod becker2009;
 mod body;
 mod implicit;
 mod mls2004;
+mod newton;
 mod reference;
 mod rest;
 mod solenthaler2007;
@@ -75,11 +76,23 @@ impl Model {
     }
 }
 
+/// How an implicit step is solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Solver {
+    /// One linear solve, as in the papers: the corotated law only.
+    #[default]
+    Linear,
+    /// Newton's method to convergence, for any law.
+    Newton,
+}
+
 /// How a body's elastic force is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Method {
     pub model: Model,
     pub law: Law,
+    /// How implicit models solve a step.
+    pub solver: Solver,
     /// Strength alpha of the zero-energy control; 0 switches it off.
     pub zero_energy: Real,
     /// Material-space XSPH damping of relative motion [1/s].

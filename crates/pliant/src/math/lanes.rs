@@ -21,6 +21,13 @@ impl Vec3x8 {
         Vec3x8 { x, y, z }
     }
 
+    /// Sets the vector of one lane.
+    pub fn set(&mut self, lane: usize, v: glam::DVec3) {
+        self.x.as_mut_array()[lane] = v.x as f32;
+        self.y.as_mut_array()[lane] = v.y as f32;
+        self.z.as_mut_array()[lane] = v.z as f32;
+    }
+
     #[inline(always)]
     pub fn dot(self, o: Self) -> Lane {
         self.x.mul_add(o.x, self.y.mul_add(o.y, self.z * o.z))
@@ -125,6 +132,12 @@ impl Mat3x8 {
     #[inline(always)]
     pub fn mul_mat(self, o: Self) -> Self {
         Mat3x8 { c: [self.mul_vec(o.c[0]), self.mul_vec(o.c[1]), self.mul_vec(o.c[2])] }
+    }
+
+    #[inline(always)]
+    pub fn transpose(self) -> Self {
+        let [a, b, c] = self.c;
+        Mat3x8 { c: [Vec3x8::new(a.x, b.x, c.x), Vec3x8::new(a.y, b.y, c.y), Vec3x8::new(a.z, b.z, c.z)] }
     }
 
     /// selfᵀ o.

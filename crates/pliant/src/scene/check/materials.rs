@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::super::error::SceneError;
-use super::super::file::{LawWord, MaterialFile, MaterialsFile, ModelWord, StrainWord};
+use super::super::file::{LawWord, MaterialFile, MaterialsFile, ModelWord, SolverWord, StrainWord};
 use super::super::read::At;
 use super::super::suggest::quoted;
 use super::numbers::show;
-use crate::elasticity::{Method, Model};
+use crate::elasticity::{Method, Model, Solver};
 use crate::material::{Law, Material, Moduli};
 
 /// Stiffest modulus [Pa]; diamond has 1e12.
@@ -46,9 +46,11 @@ fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneE
         Some(ModelWord::Peer2018) => Model::Peer2018,
         Some(ModelWord::Kugelstadt2021) => Model::Kugelstadt2021,
     };
+    let law = law(at, written, model)?;
     let method = Method {
         model,
-        law: law(at, written, model)?,
+        law,
+        solver: solver(at, written, (model, law, material.moduli))?,
         zero_energy: at.key("zero_energy").range(written.zero_energy.unwrap_or(0.1), 0.0, 10.0, "")?,
         xsph: at.key("xsph").range(written.xsph.unwrap_or(0.0), 0.0, 1e6, "1/s")?,
     };
@@ -77,7 +79,7 @@ fn law(at: At<'_>, written: &MaterialFile, model: Model) -> Result<Law, SceneErr
     if !model.accepts(law) {
         return Err(at.key("law").error(
             format!("model {} cannot compute the law {}", quoted(model.name()), quoted(law.name())),
-            "use model = \"mls2004\", or the law corotated or st_venant_kirchhoff",
+            "use model = \"mls2004\", \"peer2018\" or \"kugelstadt2021\", or the law corotated or st_venant_kirchhoff",
         ));
     }
     for (key, value, owner) in [
@@ -92,6 +94,42 @@ fn law(at: At<'_>, written: &MaterialFile, model: Model) -> Result<Law, SceneErr
         }
     }
     Ok(law)
+}
+
+/// One linear solve a step where the law allows it, else Newton's method.
+fn solver(
+    at: At<'_>,
+    written: &MaterialFile,
+    (model, law, moduli): (Model, Law, Moduli),
+) -> Result<Solver, SceneError> {
+    if !model.is_implicit() {
+        return match written.solver {
+            None => Ok(Solver::Linear),
+            Some(_) => Err(at.key("solver").key_error(
+                format!("\"solver\" means nothing to the explicit model {}", quoted(model.name())),
+                "leave it out, or use model = \"peer2018\" or \"kugelstadt2021\"",
+            )),
+        };
+    }
+    let solver = match written.solver {
+        Some(SolverWord::Newton) => Solver::Newton,
+        Some(SolverWord::Linear) if law != Law::Corotated => {
+            return Err(at.key("solver").error(
+                format!("one linear solve a step cannot compute the law {}", quoted(law.name())),
+                "use solver = \"newton\", or law = \"corotated\"",
+            ));
+        }
+        Some(SolverWord::Linear) => Solver::Linear,
+        None if law == Law::Corotated => Solver::Linear,
+        None => Solver::Newton,
+    };
+    if model == Model::Kugelstadt2021 && solver == Solver::Linear && moduli.lame_lambda() < 0.0 {
+        return Err(at.key("model").error(
+            "model \"kugelstadt2021\" needs a Poisson's ratio of 0 or more: it solves for the volume on its own",
+            "use model = \"peer2018\", or solver = \"newton\"",
+        ));
+    }
+    Ok(solver)
 }
 
 /// A law with its own number.

@@ -40,8 +40,11 @@ table! {
         density: Option<f64>,
         /// Elastic method, named after its paper; default "mls2004".
         model: Option<ModelWord>,
-        /// Elastic law; default "corotated". Models other than "mls2004" take "corotated" and "st_venant_kirchhoff".
+        /// Elastic law; default "corotated". "solenthaler2007" and "becker2009" take no other than "corotated" and
+        /// "st_venant_kirchhoff".
         law: Option<LawWord>,
+        /// How "peer2018" and "kugelstadt2021" solve a step; default "linear" for the law "corotated", else "newton".
+        solver: Option<SolverWord>,
         /// Strain measure, another word for two laws: "linear" is corotated, "green" is st_venant_kirchhoff.
         strain: Option<StrainWord>,
         /// Stretch below which neo_hookean_bounded goes on with the stiffness it has there, 0.05 to 0.95; default 0.3.
@@ -76,6 +79,16 @@ words! {
         Peer2018 = "peer2018", Kugelstadt2021 = "kugelstadt2021",
     }
     later ["zhou2013", "wicke2006", "fluid", "mpm"]
+}
+
+words! {
+    /// How an implicit step is solved.
+    SolverWord {
+        /// Once, linearised.
+        Linear = "linear",
+        /// To convergence, by Newton's method.
+        Newton = "newton",
+    } later []
 }
 
 words! {
