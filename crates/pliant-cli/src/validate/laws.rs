@@ -142,12 +142,12 @@ pub fn principal_stress_inverted(r: &mut Recorder) {
     let moduli = Moduli::from_young_poisson(1e5, 0.3);
     let (mu, lambda, bound) = (moduli.shear, moduli.lame_lambda(), 0.3);
     let stress = Matter::new(Law::NeoHookeanBounded { min_stretch: bound }, moduli, true).nominal(sigma);
-    // Neo-Hookean stress and its slope at the bound, the other stretches held.
-    let log = (1.1 * 0.9 * bound).ln();
-    let slope = mu + (mu + lambda * (1.0 - log)) / (bound * bound);
-    let line = mu * bound + (lambda * log - mu) / bound + slope * (sigma.z - bound);
+    // Below zero ln σ is continued by ln a - 4/3 + 3/2 σ/a.
+    let log = (1.1 * 0.9 * bound).ln() - 4.0 / 3.0 + 1.5 * sigma.z / bound;
+    let line = mu * sigma.z + (lambda * log - mu) * 1.5 / bound;
     let variant = "neo_hookean_bounded, bound 0.3, turned";
-    r.judge("P along the inverted direction", variant, stress.z, line, 1e-9 * line.abs(), "straight line");
+    let source = "mu s + (lambda L - mu) 3/(2a), L the continued ln J";
+    r.judge("P along the inverted direction", variant, stress.z, line, 1e-9 * line.abs(), source);
 }
 
 fn principal(r: &mut Recorder, sigma: Vec3, law: Law, short: &str) {

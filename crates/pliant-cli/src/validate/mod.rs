@@ -8,6 +8,7 @@ mod blocks;
 mod contact;
 mod free;
 mod laws;
+mod manufactured;
 mod patch;
 mod plots;
 mod record;
@@ -85,6 +86,7 @@ const CASES: &[Case] = &[
     case!("C10d_principal_stress_inverted", laws::principal_stress_inverted, NO_SCENE),
     case!("C15a_checkerboard", patch::checkerboard, NO_SCENE),
     case!("C15b_convergence", beams::convergence, CANTILEVER),
+    case!("C15c_manufactured", manufactured::neo_hookean, NO_SCENE),
     case!("C16a_bar_mode", bars::mode),
     case!("B09_falling_cuboid", contact::falling_cuboid, include_str!("../../../../scenes/tumble.toml")),
 ];

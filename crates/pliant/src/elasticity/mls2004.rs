@@ -7,7 +7,7 @@
 use super::body::Constants;
 use super::rest::SliceRest;
 use crate::material::Law;
-use crate::math::{LANES, Lane, Mat3, Mat3x8, Quatx8, Real, Sym3x8, polar_rotation, svd};
+use crate::math::{LANES, Lane, Mat3x8, Quatx8, Real, Sym3x8, Vec3, polar_rotation, svd_lanes};
 
 /// T_i = V_i P_i C_i; turns the rotation to that of F and sets the stiffness over that at rest, where they are needed.
 #[inline(always)]
@@ -38,16 +38,24 @@ pub(super) fn stress(
     P.scale(rest.volume).mul_mat(rest.correction.full())
 }
 
-/// P = U diag(∂Ψ/∂σ) Vᵀ, one lane after the other in double precision.
+/// P = U diag(∂Ψ/∂σ) Vᵀ; the law itself is a plain function of doubles, one lane after the other.
 #[inline(never)]
 fn by_singular_values(law: Law, mu: Real, lambda: Lane, F: Mat3x8, stiffening: &mut Lane) -> Mat3x8 {
-    let mut P = Mat3x8::ZERO;
+    let d = svd_lanes(F);
+    let (x, y, z) = (d.sigma.x.to_array(), d.sigma.y.to_array(), d.sigma.z.to_array());
+    let mut stress = [[0.0; LANES]; 3];
     for lane in 0..LANES {
         let lambda = lambda.as_array()[lane] as Real;
-        let d = svd(F.get(lane));
-        P.set(lane, d.u * Mat3::from_diagonal(law.stress(mu, lambda, d.sigma)) * d.v.transpose());
-        let ratio = law.wave_stiffness(mu, lambda, d.sigma) / (lambda + 2.0 * mu);
+        let sigma = Vec3::new(x[lane] as Real, y[lane] as Real, z[lane] as Real);
+        for (part, value) in stress.iter_mut().zip(law.stress(mu, lambda, sigma).to_array()) {
+            part[lane] = value as f32;
+        }
+        let ratio = law.wave_stiffness(mu, lambda, sigma) / (lambda + 2.0 * mu);
         stiffening.as_mut_array()[lane] = ratio.max(1.0) as f32;
+    }
+    let mut P = Mat3x8::ZERO;
+    for k in 0..3 {
+        P.add_outer(d.u.c[k] * Lane::from(stress[k]), d.v.c[k]);
     }
     P
 }

@@ -18,12 +18,13 @@ pub enum Law {
     NeoHookean,
     /// Ψ = mu/2 Σ(σ_k² - 1) - mu ln J + lambda/2 (J - 1)² [K16, Eq. 16].
     NeoHookeanQuadratic,
-    /// Neo-Hookean above `min_stretch`, continued below it through inversion.
+    /// Ψ = mu/2 Σ(σ_k² - 1) - mu L + lambda/2 L², L = Σ l(σ_k). Valid through inversion.
     ///
-    /// Expanded, Ψ holds products of ln σ_k and ln² σ_k. Both are replaced, for each σ_k by itself, by their Taylor
-    /// polynomials of second order about `min_stretch` where σ_k is below it. Ψ is then symmetric and C², P is C¹, and
-    /// with one stretch below the bound ∂Ψ/∂σ_k is exactly the linear continuation [K16, Fig. 7]: its stiffness stays
-    /// that at the bound.
+    /// l is ln σ down to a = `min_stretch` and goes on, C², as a cubic to zero and as a straight line below it:
+    ///   l = ln a - 4/3 + 3/2 t - max(t, 0)³/6,   t = σ/a < 1.
+    /// So Ψ is symmetric and C², P is C¹ and linear in each inverted stretch, and its stiffness is bounded. K16, Fig. 7
+    /// continues each ∂Ψ/∂σ_k by itself; such stresses have no common energy, or one without a lower bound. This one is
+    /// nowhere below -3/2 mu - mu²/(2 lambda).
     NeoHookeanBounded { min_stretch: Real },
     /// Ψ = c10 (J^(-2/3) I1 - 3) + c01 (J^(-4/3) I2 - 3) + K/2 (J - 1)², I1 = Σ σ_k², I2 = Σ_(k<l) σ_k² σ_l² [K16, §3].
     ///
@@ -94,9 +95,8 @@ impl Law {
                 0.5 * mu * (I1 - 3.0) - mu * J.ln() + 0.5 * lambda * (J - 1.0).powi(2)
             }
             Law::NeoHookeanBounded { min_stretch } => {
-                let [a, b, c] = logs(sigma, min_stretch);
-                let squares = a.q + b.q + c.q + 2.0 * (a.l * b.l + b.l * c.l + c.l * a.l);
-                0.5 * mu * (I1 - 3.0) - mu * (a.l + b.l + c.l) + 0.5 * lambda * squares
+                let L = sum_of_logs(sigma, min_stretch);
+                0.5 * mu * (I1 - 3.0) - mu * L + 0.5 * lambda * L * L
             }
             Law::MooneyRivlin { second_invariant } => {
                 let Rivlin { c10, c01, K } = Rivlin::new(mu, lambda, second_invariant);
@@ -127,11 +127,8 @@ impl Law {
             Law::NeoHookean => sigma * mu + (lambda * J.ln() - mu) / sigma,
             Law::NeoHookeanQuadratic => sigma * mu + (lambda * (J - 1.0) * J - mu) / sigma,
             Law::NeoHookeanBounded { min_stretch } => {
-                let logs = logs(sigma, min_stretch);
-                vector(|k| {
-                    let (at, others) = (&logs[k], logs[(k + 1) % 3].l + logs[(k + 2) % 3].l);
-                    mu * (sigma[k] - at.dl) + lambda * (0.5 * at.dq + at.dl * others)
-                })
+                let odd = lambda * sum_of_logs(sigma, min_stretch) - mu;
+                sigma.map(|x| mu * x + odd * bounded_log(x, min_stretch)[1])
             }
             Law::MooneyRivlin { second_invariant } => {
                 let Rivlin { c10, c01, K } = Rivlin::new(mu, lambda, second_invariant);
@@ -169,12 +166,9 @@ impl Law {
                 matrix(|k, l| if k == l { own(k) } else { mixed / (s[k] * s[l]) })
             }
             Law::NeoHookeanBounded { min_stretch } => {
-                let logs = logs(s, min_stretch);
-                let own = |k: usize| {
-                    let (at, others) = (&logs[k], logs[(k + 1) % 3].l + logs[(k + 2) % 3].l);
-                    mu * (1.0 - at.ddl) + lambda * (0.5 * at.ddq + at.ddl * others)
-                };
-                matrix(|k, l| if k == l { own(k) } else { lambda * logs[k].dl * logs[l].dl })
+                let odd = lambda * sum_of_logs(s, min_stretch) - mu;
+                let [_, dl, ddl] = [0, 1, 2].map(|n| s.map(|x| bounded_log(x, min_stretch)[n]));
+                matrix(|k, l| lambda * dl[k] * dl[l] + if k == l { mu + odd * ddl[k] } else { 0.0 })
             }
             Law::MooneyRivlin { second_invariant } => {
                 Rivlin::new(mu, lambda, second_invariant).stiffness(sigma)
@@ -223,12 +217,11 @@ impl Law {
         }
     }
 
-    /// Stiffness against plane waves [Pa], at rest lambda + 2 mu.
+    /// Stiffness against plane waves [Pa], at rest lambda + 2 mu; infinite where the law does not allow the state.
     ///
-    /// The largest coefficient of dF : dP for dF = a ⊗ n in the singular basis,
+    /// The largest coefficient of dF : dP for dF = a ⊗ n in the singular basis, softening twists and flips left out,
     ///   max(Ψ_kk, (flip + twist)/2, |Ψ_kl + (flip - twist)/2|).
-    /// No wave is stiffer than twice this; along the singular directions none is stiffer than this. Infinite where the
-    /// law does not allow the state.
+    /// No wave is stiffer than twice this; along the singular directions none is stiffer than this.
     pub fn wave_stiffness(self, mu: Real, lambda: Real, sigma: Vec3) -> Real {
         if !self.allows(sigma) {
             return Real::INFINITY;
@@ -237,9 +230,9 @@ impl Law {
         (0..3).fold(0.0, |largest: Real, m| {
             let (k, l) = ((m + 1) % 3, (m + 2) % 3);
             let (twist, flip) = self.pair(mu, lambda, sigma, m);
-            let shear = 0.5 * (flip + twist);
+            let (twist, flip) = (twist.max(0.0), flip.max(0.0));
             let mixed = (H.col(l)[k] + 0.5 * (flip - twist)).abs();
-            largest.max(H.col(m)[m]).max(shear).max(mixed)
+            largest.max(H.col(m)[m]).max(0.5 * (flip + twist)).max(mixed)
         })
     }
 }
@@ -282,30 +275,19 @@ impl Rivlin {
     }
 }
 
-/// l(σ) = ln σ and q(σ) = ln² σ with two derivatives, continued below a stretch.
-struct Logs {
-    l: Real,
-    dl: Real,
-    ddl: Real,
-    q: Real,
-    dq: Real,
-    ddq: Real,
+/// l(σ) of the bounded law, with two derivatives.
+fn bounded_log(sigma: Real, a: Real) -> [Real; 3] {
+    if sigma >= a {
+        return [sigma.ln(), 1.0 / sigma, -1.0 / (sigma * sigma)];
+    }
+    let t = sigma / a;
+    let up = t.max(0.0);
+    [a.ln() - 4.0 / 3.0 + 1.5 * t - up.powi(3) / 6.0, (3.0 - up * up) / (2.0 * a), -up / (a * a)]
 }
 
-fn logs(sigma: Vec3, min_stretch: Real) -> [Logs; 3] {
-    sigma.to_array().map(|sigma| {
-        let x = sigma.max(min_stretch);
-        let below = sigma - x;
-        let ln = x.ln();
-        let [l, dl, ddl] = continued([ln, 1.0 / x, -1.0 / (x * x)], below);
-        let [q, dq, ddq] = continued([ln * ln, 2.0 * ln / x, 2.0 * (1.0 - ln) / (x * x)], below);
-        Logs { l, dl, ddl, q, dq, ddq }
-    })
-}
-
-/// Value and derivatives of the Taylor polynomial of second order, d away.
-fn continued([f, df, ddf]: [Real; 3], d: Real) -> [Real; 3] {
-    [f + d * (df + 0.5 * d * ddf), df + d * ddf, ddf]
+/// L = Σ l(σ_k), ln J where no stretch is below the bound.
+fn sum_of_logs(sigma: Vec3, a: Real) -> Real {
+    sigma.map(|x| bounded_log(x, a)[0]).element_sum()
 }
 
 /// I2 = Σ_(k<l) σ_k² σ_l².

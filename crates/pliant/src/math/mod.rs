@@ -4,11 +4,13 @@ mod lanes;
 mod polar;
 mod reduce;
 mod svd;
+mod svd_lanes;
 
 pub use lanes::{LANES, Lane, Mat3x8, Quatx8, Sym3x8, Vec3x8};
 pub use polar::polar_rotation;
 pub use reduce::{CHUNK, max_with_index, sum, sum_by_chunk};
 pub use svd::{Svd, pseudo_inverse, svd};
+pub use svd_lanes::{Svdx8, svd_lanes};
 
 /// Scalar of the master state.
 pub type Real = f64;

@@ -194,19 +194,34 @@ fn st_venant_kirchhoff_loses_its_compressive_stiffness_at_one_over_root_three() 
 }
 
 #[test]
-fn bounded_law_is_neo_hookean_above_its_bound_and_linear_below() {
+fn bounded_law_is_neo_hookean_above_its_bound_and_linear_where_inverted() {
     let (min_stretch, sigma) = (0.3, |z: Real| Vec3::new(1.2, 0.9, z));
     let bounded = Law::NeoHookeanBounded { min_stretch };
-    let free = Law::NeoHookean;
-    let difference = bounded.stress(MU, LAMBDA, sigma(0.31)) - free.stress(MU, LAMBDA, sigma(0.31));
+    let stress = |law: Law, z: Real| law.stress(MU, LAMBDA, sigma(z));
+    let difference = stress(bounded, 0.3) - stress(Law::NeoHookean, 0.3);
     assert!(difference.abs().max_element() < 1e-12);
-    let at_bound = free.stress(MU, LAMBDA, sigma(min_stretch)).z;
-    let slope = free.stiffness(MU, LAMBDA, sigma(min_stretch)).z_axis.z;
-    for z in [0.2, 0.0, -0.5, -0.9] {
-        let stress = bounded.stress(MU, LAMBDA, sigma(z)).z;
-        let line = at_bound + slope * (z - min_stretch);
-        assert!((stress - line).abs() < 1e-12 * line.abs(), "{z}: {stress} {line}");
-        assert!(bounded.energy(MU, LAMBDA, sigma(z)).is_finite());
+    // The stress is C¹ at the bound: both slopes are the same.
+    let stiffness = |law: Law, z: Real| law.stiffness(MU, LAMBDA, sigma(z)).z_axis.z;
+    assert!((stiffness(bounded, 0.3 - 1e-9) - stiffness(Law::NeoHookean, 0.3)).abs() < 1e-6);
+    for z in [-0.1, -0.5, -0.9] {
+        let line = stress(bounded, 0.0).z + stiffness(bounded, 0.0) * z;
+        assert!((stress(bounded, z).z - line).abs() < 1e-12 * line.abs(), "{z}");
+    }
+}
+
+#[test]
+fn bounded_law_has_a_lowest_energy_and_a_highest_stiffness() {
+    let mut noise = Noise(10);
+    for min_stretch in [0.1, 0.3, 0.8] {
+        let law = Law::NeoHookeanBounded { min_stretch };
+        let lowest = -1.5 * MU - MU * MU / (2.0 * LAMBDA);
+        for _ in 0..10000 {
+            let sigma = Vec3::new(noise.next(), noise.next(), noise.next()) * 50.0;
+            assert!(law.energy(MU, LAMBDA, sigma) >= lowest, "{sigma}");
+            let inverted = Vec3::new(1.1, 1.0, -sigma.z.abs());
+            let own = law.stiffness(MU, LAMBDA, inverted).z_axis.z;
+            assert!(own < MU + 2.3 * LAMBDA / min_stretch.powi(2), "{sigma}: {own}");
+        }
     }
 }
 
