@@ -226,6 +226,42 @@ impl ImplicitSolver {
         solved
     }
 
+    /// Where the next solve starts, and what the factor was made from, as bytes for a checkpoint.
+    pub fn save(&self) -> Vec<u8> {
+        let factor = self.factor.as_ref().map(|factor| factor.stiffnesses);
+        let Stiffnesses { shear, zero_energy } =
+            factor.unwrap_or(Stiffnesses { shear: 0.0, zero_energy: 0.0 });
+        let numbers = [shear, zero_energy, self.spent].into_iter().flat_map(Real::to_le_bytes);
+        let held = self.held.iter().map(|held| *held as u8);
+        let start = self.start.iter().flat_map(|w| w.to_array()).flat_map(f32::to_le_bytes);
+        numbers.chain(held).chain(start).collect()
+    }
+
+    /// Puts back what `save` gave; false if it belongs to another body. The factor is made again.
+    pub fn restore(&mut self, bytes: &[u8], body: &ElasticBody, shelf: &mut FactorShelf) -> bool {
+        let n = self.masses.len();
+        if bytes.len() != 3 * size_of::<Real>() + n + n * 3 * size_of::<f32>() {
+            return false;
+        }
+        let (numbers, rest) = bytes.split_at(3 * size_of::<Real>());
+        let (held, start) = rest.split_at(n);
+        let number = |k: usize| Real::from_le_bytes(std::array::from_fn(|b| numbers[8 * k + b]));
+        let single = |k: usize| f32::from_le_bytes(std::array::from_fn(|b| start[4 * k + b]));
+        for i in 0..n {
+            self.held[i] = held[i] != 0;
+            self.start[i] = glam::Vec3::new(single(3 * i), single(3 * i + 1), single(3 * i + 2));
+        }
+        let stiffnesses = Stiffnesses { shear: number(0), zero_energy: number(1) };
+        self.spent = number(2);
+        self.factor = None;
+        if stiffnesses.shear > 0.0 {
+            let stretch = Stretch { rest: &body.rest, masses: &self.masses, held: &self.held, stiffnesses };
+            self.factor =
+                shelf.find(self.family, &stretch).or_else(|| shelf.make(self.family, &stretch).ok());
+        }
+        true
+    }
+
     /// Was particle i held in the last solve?
     pub fn is_held(&self, i: usize) -> bool {
         self.held[i]

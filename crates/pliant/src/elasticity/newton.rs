@@ -11,11 +11,13 @@ use super::implicit::{ImplicitSolver, SolvePart, SolveReport, StepInput};
 use super::{Deformation, ElasticBody};
 use crate::linear::{Solved, Tolerance};
 use crate::material::Tangent;
-use crate::math::{CHUNK, LANES, Lane, Mat3x8, Real, Sym3x8, Vec3x8, double_dot, sum, svd};
+use crate::math::{CHUNK, LANES, Lane, Mat3x8, Real, Sym3x8, Vec3x8, double_dot, sum, svd_lanes};
 use rayon::prelude::*;
 
-/// Converged: |∇E| below this part of |∇E(0)|.
-const CONVERGED: Real = 1e-4;
+/// Converged: what is left to gain, -∇E·d, is below this part of Σ m (|k|² + |w|²), so that w is off by a thousandth.
+const CONVERGED: Real = 1e-6;
+/// Converged to rounding: what is left to gain is below this part of E.
+const NEGLIGIBLE: Real = 1e-10;
 const MAX_ITERATIONS: usize = 30;
 /// Relative residual of the linear solves; Newton's own convergence makes up for it.
 const LINEAR: Real = 1e-2;
@@ -83,7 +85,6 @@ impl SliceTangent {
 pub(super) struct Newton {
     pub tangents: Vec<SliceTangent>,
     direction: Vec<glam::Vec3>,
-    gradient: Vec<glam::Vec3>,
     trial: Vec<glam::Vec3>,
 }
 
@@ -92,12 +93,11 @@ impl Newton {
         Newton {
             tangents: vec![SliceTangent::ZERO; particles.div_ceil(LANES)],
             direction: vec![glam::Vec3::ZERO; particles],
-            gradient: vec![glam::Vec3::ZERO; particles],
             trial: vec![glam::Vec3::ZERO; particles],
         }
     }
 
-    /// Minimises E over `solver.change`, which holds a first guess; `kicks` are k.
+    /// Minimises E over `solver.change`, which holds a first guess.
     pub fn minimise(
         &mut self,
         solver: &mut ImplicitSolver,
@@ -105,7 +105,7 @@ impl Newton {
         step: &StepInput,
         report: &mut SolveReport,
     ) -> Deformation {
-        let n = self.gradient.len();
+        let n = self.direction.len();
         let dt = step.dt;
         let held = solver.held.clone();
         let masses = solver.masses.clone();
@@ -120,82 +120,69 @@ impl Newton {
                 inertia(w) + body.energy(tangents)
             };
 
-        // The best of three guesses: as in the last step, on with the old velocity, stay in place.
+        // As in the last step or on with the old velocity, whichever is better; stay in place if neither can be.
         let mut E = energy_at(body, &solver.change, None);
         for guess in [Guess::GoOn, Guess::Stay] {
-            let guess = |i: usize| match guess {
-                _ if held[i] => glam::Vec3::ZERO,
-                Guess::GoOn => glam::Vec3::ZERO,
-                Guess::Stay => -step.velocities[i].as_vec3(),
-            };
-            self.trial.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(i, w)| *w = guess(i));
+            if guess == Guess::Stay && E.is_finite() {
+                break;
+            }
+            let stay = |i: usize| if held[i] { glam::Vec3::ZERO } else { -step.velocities[i].as_vec3() };
+            let w = |i: usize| if guess == Guess::Stay { stay(i) } else { glam::Vec3::ZERO };
+            self.trial.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(i, slot)| *slot = w(i));
             let energy = energy_at(body, &self.trial, None);
-            if energy < E || !E.is_finite() {
+            if energy < E {
                 std::mem::swap(&mut solver.change, &mut self.trial);
                 E = energy;
             }
         }
 
-        let mut scale = Real::INFINITY;
-        let (mut deformation, mut residual);
         loop {
             let w = &solver.change;
-            deformation = body.compute_forces_at(n, |i| place(w, i), step.velocities);
-            let forces = &body.forces;
-            self.gradient.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(i, g)| {
-                *g = if held[i] {
-                    glam::Vec3::ZERO
-                } else {
-                    (w[i] - kick(i)) * masses[i] - forces[i] * dt as f32
-                };
+            let deformation = body.compute_forces_at(n, |i| place(w, i), step.velocities);
+            let (right, forces) = (&mut solver.right, &body.forces);
+            right.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(i, right)| {
+                let gradient = (w[i] - kick(i)) * masses[i] - forces[i] * dt as f32;
+                *right = if held[i] { glam::Vec3::ZERO } else { -gradient };
             });
-            let gradient = &self.gradient;
-            let size = sum(n, 0.0, |i| gradient[i].length_squared() as Real).sqrt();
-            if scale.is_infinite() {
-                // against the forces that are to balance
-                scale =
-                    sum(
-                        n,
-                        0.0,
-                        |i| if held[i] { 0.0 } else { (forces[i] * dt as f32).length_squared() as Real },
-                    )
-                    .sqrt()
-                    .max(size);
-            }
-            residual = if scale > 0.0 { size / scale } else { 0.0 };
-            if residual <= CONVERGED || report.newton == MAX_ITERATIONS || !E.is_finite() {
-                break;
-            }
-            report.newton += 1;
-            // rotations have moved with the forces: the energy of the same place, and the tangents there
-            E = energy_at(body, &solver.change, Some(&mut self.tangents));
-            for (right, g) in solver.right.iter_mut().zip(&self.gradient) {
-                *right = -*g;
+            // the rotations have moved with the forces: the energy of the same place, and the tangents there
+            E = energy_at(body, w, Some(&mut self.tangents));
+            if !E.is_finite() || report.newton == MAX_ITERATIONS {
+                report.finish(
+                    SolvePart::Whole,
+                    Solved { iterations: 0, residual: 1.0, converged: false, breakdown: None },
+                );
+                return deformation;
             }
             std::mem::swap(&mut solver.change, &mut self.direction);
             solver.change.fill(glam::Vec3::ZERO);
             let solved = solver.iterate_with(body, dt, &self.tangents, Tolerance::Relative(LINEAR));
-            report.note(SolvePart::Whole, solved);
             std::mem::swap(&mut solver.change, &mut self.direction);
-            let (gradient, direction) = (&self.gradient, &self.direction);
-            let slope = sum(n, 0.0, |i| gradient[i].dot(direction[i]) as Real);
-            let Some(decreased) = self.descend(solver, body, E, slope, &mut energy_at) else { break };
-            E = decreased;
+            report.newton += 1;
+            report.note(SolvePart::Whole, solved);
+            let (right, direction, w) = (&solver.right, &self.direction, &solver.change);
+            let gain = sum(n, 0.0, |i| right[i].dot(direction[i]) as Real);
+            let size =
+                sum(n, 0.0, |i| (masses[i] * (kick(i).length_squared() + w[i].length_squared())) as Real);
+            let converged = gain <= CONVERGED * size || gain <= NEGLIGIBLE * E.abs();
+            let descended = self.descend(solver, body, E, gain, &mut energy_at);
+            if converged || !descended {
+                let residual = (gain.max(0.0) / size.max(Real::MIN_POSITIVE)).sqrt();
+                report
+                    .finish(SolvePart::Whole, Solved { iterations: 0, residual, converged, breakdown: None });
+                return deformation;
+            }
         }
-        let worst = Solved { iterations: 0, residual, converged: residual <= CONVERGED, breakdown: None };
-        report.finish(SolvePart::Whole, worst);
-        deformation
     }
 
-    /// Goes along the direction, halved until the energy decreases; none if it never does.
+    /// Goes along the direction, halved until the energy decreases; false if it never does.
     fn descend(
         &mut self,
         solver: &mut ImplicitSolver,
         body: &mut ElasticBody,
         E: Real,
-        slope: Real,
+        gain: Real,
         energy_at: &mut impl FnMut(&mut ElasticBody, &[glam::Vec3], Option<&mut [SliceTangent]>) -> Real,
-    ) -> Option<Real> {
+    ) -> bool {
         let mut length = 1.0f32;
         for _ in 0..HALVINGS {
             let (w, d) = (&solver.change, &self.direction);
@@ -205,16 +192,17 @@ impl Newton {
                 .enumerate()
                 .for_each(|(i, trial)| *trial = w[i] + d[i] * length);
             let energy = energy_at(body, &self.trial, None);
-            if energy <= E + DECREASE * length as Real * slope + ROUNDING * E.abs() {
+            if energy <= E - DECREASE * length as Real * gain + ROUNDING * E.abs() {
                 std::mem::swap(&mut solver.change, &mut self.trial);
-                return Some(energy);
+                return true;
             }
             length *= 0.5;
         }
-        None
+        false
     }
 }
 
+#[derive(PartialEq)]
 enum Guess {
     GoOn,
     Stay,
@@ -245,15 +233,15 @@ impl ElasticBody {
     fn energy_of_slice(&self, s: usize, mut tangent: Option<&mut SliceTangent>) -> Real {
         let (rest, law) = (&*self.rest, self.constants.law);
         let state = self.deformation_of_slice(s);
+        let svds = svd_lanes(state.F);
         let mut energy = 0.0;
         for lane in 0..LANES.min(self.len() - s * LANES) {
             let i = s * LANES + lane;
             let (mu, lambda) = (self.moduli.shear, rest.lambda_of(i));
-            let F = state.F.get(lane);
-            let d = svd(F);
+            let d = svds.get(lane);
             energy += rest.volumes[i] * law.energy(mu, lambda, d.sigma);
             if let Some(tangent) = &mut tangent {
-                tangent.set(lane, &Tangent::new(law, mu, lambda, F, true));
+                tangent.set(lane, &Tangent::of(law, mu, lambda, d, true));
             }
             let (D, U) = ((state.F - self.frame()).get(lane), state.U.get(lane));
             let M = rest.rest_gradient_of(i) * rest.volumes[i];

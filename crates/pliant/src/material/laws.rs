@@ -5,7 +5,7 @@
 //! Eq. 14, lack a factor. For small strains each law is the linear one with the same mu and lambda.
 #![allow(non_snake_case)] // F, J, K, P, U, V as in the theory
 
-use crate::math::{Mat3, Real, Vec3, svd};
+use crate::math::{Mat3, Real, Svd, Vec3, svd};
 
 /// An elastic law.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -328,7 +328,11 @@ pub struct Tangent {
 impl Tangent {
     /// With `projected`, negative eigenvalues are replaced by zero: what Newton's method needs.
     pub fn new(law: Law, mu: Real, lambda: Real, F: Mat3, projected: bool) -> Tangent {
-        let d = svd(F);
+        Tangent::of(law, mu, lambda, svd(F), projected)
+    }
+
+    /// The same for an F that is decomposed already.
+    pub fn of(law: Law, mu: Real, lambda: Real, d: Svd, projected: bool) -> Tangent {
         let pairs = [0, 1, 2].map(|m| law.pair(mu, lambda, d.sigma, m));
         let (twist, flip) = (vector(|m| pairs[m].0), vector(|m| pairs[m].1));
         let stretch = law.stiffness(mu, lambda, d.sigma);

@@ -21,6 +21,12 @@ impl Vec3x8 {
         Vec3x8 { x, y, z }
     }
 
+    /// The vector of one lane.
+    pub fn get(&self, lane: usize) -> glam::DVec3 {
+        let at = |part: &Lane| part.as_array()[lane] as f64;
+        glam::DVec3::new(at(&self.x), at(&self.y), at(&self.z))
+    }
+
     /// Sets the vector of one lane.
     pub fn set(&mut self, lane: usize, v: glam::DVec3) {
         self.x.as_mut_array()[lane] = v.x as f32;
@@ -86,11 +92,7 @@ impl Mat3x8 {
 
     /// The matrix of one lane.
     pub fn get(&self, lane: usize) -> glam::DMat3 {
-        let column = |v: &Vec3x8| {
-            let at = |part: &Lane| part.as_array()[lane] as f64;
-            glam::DVec3::new(at(&v.x), at(&v.y), at(&v.z))
-        };
-        glam::DMat3::from_cols(column(&self.c[0]), column(&self.c[1]), column(&self.c[2]))
+        glam::DMat3::from_cols(self.c[0].get(lane), self.c[1].get(lane), self.c[2].get(lane))
     }
 
     /// Sets the matrix of one lane.

@@ -1,6 +1,6 @@
 //! Singular values of eight matrices at once, in single precision.
 
-use super::{Lane, Mat3x8, Vec3x8};
+use super::{Lane, Mat3x8, Svd, Vec3x8};
 
 /// Sweeps after which the factors are taken as they are; they converge quadratically, in two to five.
 const MAX_SWEEPS: usize = 8;
@@ -15,6 +15,13 @@ pub struct Svdx8 {
     pub u: Mat3x8,
     pub sigma: Vec3x8,
     pub v: Mat3x8,
+}
+
+impl Svdx8 {
+    /// The decomposition of one lane.
+    pub fn get(&self, lane: usize) -> Svd {
+        Svd { u: self.u.get(lane), sigma: self.sigma.get(lane), v: self.v.get(lane) }
+    }
 }
 
 /// Singular value decomposition by one-sided Jacobi rotations, as `svd` does it.

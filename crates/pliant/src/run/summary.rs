@@ -1,5 +1,6 @@
 //! `summary.json`: what a run did, in one object.
 
+use crate::elasticity::SolvePart;
 use crate::output::{OutputError, write_atomically};
 use crate::scene::Scene;
 use crate::simulation::{Simulation, TimeStepLimit};
@@ -23,6 +24,9 @@ pub struct Summary {
     pub ms_per_step: BTreeMap<&'static str, f64>,
     /// Largest resident memory of the process [MB]; absent where the system does not tell.
     pub peak_memory_mb: Option<f64>,
+    /// Solves of implicit bodies, by system; absent without such bodies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub solvers: Option<Solvers>,
     /// What limited the time step last.
     pub limit: Limit,
     /// Hash of the exact final state, the same for any number of threads.
@@ -30,6 +34,46 @@ pub struct Summary {
     pub stopped_early: bool,
     pub pictures: Vec<PathBuf>,
     pub warnings: Vec<String>,
+}
+
+/// What the solvers of implicit bodies did in a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Solvers {
+    /// By system: "elastic", "stretch" or "volume".
+    pub systems: BTreeMap<&'static str, Iterations>,
+    /// Newton iterations a step.
+    pub newton_iterations: f64,
+    /// Factors made.
+    pub factors: u64,
+}
+
+/// Iterations of a system's solves.
+#[derive(Clone, Debug, Serialize)]
+pub struct Iterations {
+    pub mean: f64,
+    pub max: usize,
+    /// Solves that ended without reaching their tolerance.
+    pub unconverged: usize,
+}
+
+impl Solvers {
+    fn of(simulation: &Simulation, steps: u64) -> Option<Solvers> {
+        let totals = simulation.solver_totals();
+        let system = |part: SolvePart| {
+            let report = totals.part(part);
+            let iterations = Iterations {
+                mean: report.iterations as f64 / report.solves as f64,
+                max: totals.most_iterations(part),
+                unconverged: report.unconverged,
+            };
+            (report.solves > 0).then_some((part.name(), iterations))
+        };
+        simulation.has_solvers().then(|| Solvers {
+            systems: SolvePart::ALL.into_iter().filter_map(system).collect(),
+            newton_iterations: totals.newton as f64 / steps.max(1) as f64,
+            factors: totals.factors,
+        })
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -65,6 +109,7 @@ impl Summary {
             wall_seconds: 0.0,
             ms_per_step: BTreeMap::new(),
             peak_memory_mb: peak_memory_mb(),
+            solvers: None,
             limit: Limit::of(simulation, limit),
             state_hash: format!("{:016x}", simulation.state_hash()),
             stopped_early: false,
@@ -82,6 +127,7 @@ impl Summary {
             ("motion", times.motion),
             ("total", times.total()),
         ];
+        self.solvers = Solvers::of(simulation, steps as u64);
         self.ms_per_step = stages.into_iter().map(|(name, ms)| (name, ms / steps)).collect();
     }
 

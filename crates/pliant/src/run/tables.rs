@@ -1,5 +1,6 @@
 //! What is written down of a state: a row of statistics, a row of probes, a frame.
 
+use crate::elasticity::SolvePart;
 use crate::math::Real;
 use crate::output::tables::{Cell, vector_columns};
 use crate::output::{Field, Frame, FrameBody, OutputError, Table, Values};
@@ -76,6 +77,12 @@ fn stats_header(simulation: &Simulation) -> Vec<String> {
     let run = ["time", "frame", "steps", "dt", "limit", "limit_body", "limit_particle"];
     let stages = ["ms_elasticity", "ms_contact", "ms_motion"];
     let mut header: Vec<String> = run.iter().chain(&stages).map(|s| s.to_string()).collect();
+    if simulation.has_solvers() {
+        let name = |part: &SolvePart| part.name();
+        header.extend(SolvePart::ALL.iter().map(|part| format!("{}_iterations", name(part))));
+        header.extend(SolvePart::ALL.iter().map(|part| format!("{}_residual", name(part))));
+        header.extend(["newton_iterations", "factors"].map(String::from));
+    }
     for body in simulation.bodies() {
         let name = |what: &str| format!("{}.{what}", body.name);
         header.extend(["kinetic_energy", "elastic_energy", "potential_energy"].map(name));
@@ -120,6 +127,12 @@ pub(super) fn record(
         number(particle),
     ];
     row.extend([times.elasticity, times.contact, times.motion].map(number));
+    if simulation.has_solvers() {
+        let totals = simulation.solver_totals();
+        row.extend(SolvePart::ALL.map(|part| number(totals.part(part).iterations as Real)));
+        row.extend(SolvePart::ALL.map(|part| number(totals.part(part).residual)));
+        row.extend([totals.newton as Real, totals.factors as Real].map(number));
+    }
     for k in 0..simulation.bodies().len() {
         row.extend(body_columns(&simulation.diagnostics(k, &fields)).into_iter().map(number));
     }

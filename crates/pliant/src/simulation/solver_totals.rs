@@ -39,6 +39,11 @@ impl SolverTotals {
 }
 
 impl Simulation {
+    /// Has the scene implicit bodies?
+    pub fn has_solvers(&self) -> bool {
+        self.bodies.iter().any(|body| body.implicit.is_some())
+    }
+
     /// What the solvers did since the start of this run.
     pub fn solver_totals(&self) -> SolverTotals {
         SolverTotals { factors: self.factors.made, ..self.solvers }

@@ -29,6 +29,9 @@ impl Simulation {
         ];
         for body in &self.bodies {
             columns.push((format!("rotations/{}", body.name), body.elastic.save_rotations()));
+            if let Some(implicit) = &body.implicit {
+                columns.push((format!("solver/{}", body.name), implicit.save()));
+            }
         }
         columns
     }
@@ -52,6 +55,12 @@ impl Simulation {
             let name = format!("rotations/{}", body.name);
             if !body.elastic.restore_rotations(find(&name)?) {
                 return Err(format!("column \"{name}\" is not of this body"));
+            }
+            if let Some(implicit) = &mut body.implicit {
+                let name = format!("solver/{}", body.name);
+                if !implicit.restore(find(&name)?, &body.elastic, &mut self.factors) {
+                    return Err(format!("column \"{name}\" is not of this body"));
+                }
             }
         }
         self.last_dt = number("last_dt")?;
