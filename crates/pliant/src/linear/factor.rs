@@ -203,6 +203,97 @@ mod tests {
     }
 
     #[test]
+    fn small_solutions_are_those_of_a_dense_solver() {
+        let positions = lattice([4, 3, 3], 0.1);
+        let matrix = stretching_matrix(&positions, 0.1, 1e5);
+        let (n, b) = (matrix.n, right_hand_side(matrix.n));
+        let mut x = b.clone();
+        Factor::new(&matrix, &positions).unwrap().solve(&mut x, &mut SolveWork::default());
+        // Gaussian elimination in double precision.
+        let mut a = vec![vec![0f64; n]; n];
+        for j in 0..n {
+            for (i, value) in matrix.entries(j) {
+                (a[i][j], a[j][i]) = (f64::from(value), f64::from(value));
+            }
+        }
+        let mut y: Vec<glam::DVec3> = b.iter().map(|b| b.as_dvec3()).collect();
+        for k in 0..n {
+            for i in k + 1..n {
+                let ratio = a[i][k] / a[k][k];
+                (k..n).for_each(|j| a[i][j] -= ratio * a[k][j]);
+                let y_k = y[k];
+                y[i] -= ratio * y_k;
+            }
+        }
+        for k in (0..n).rev() {
+            let known: glam::DVec3 = (k + 1..n).map(|j| a[k][j] * y[j]).sum();
+            y[k] = (y[k] - known) / a[k][k];
+        }
+        let size = y.iter().map(|y| y.length()).fold(0.0, f64::max);
+        let error = x.iter().zip(&y).map(|(x, y)| x.as_dvec3().distance(*y)).fold(0.0, f64::max);
+        assert!(error < 1e-4 * size, "{error} of {size}"); // condition number of some hundreds times 6e-8
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bits() {
+        let beam = lattice([40, 9, 9], 0.1);
+        let cube = lattice([15, 15, 15], 0.1);
+        for positions in [beam, cube] {
+            let matrix = stretching_matrix(&positions, 0.1, 1e6);
+            let run = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| {
+                    let mut x = right_hand_side(matrix.n);
+                    let factor = Factor::new(&matrix, &positions).unwrap();
+                    assert!(!factor.plan.branches.is_empty(), "something to do in parallel");
+                    factor.solve(&mut x, &mut SolveWork::default());
+                    x.iter().flat_map(|x| x.to_array().map(f32::to_bits)).collect::<Vec<u32>>()
+                })
+            };
+            let one = run(1);
+            assert!(run(2) == one && run(7) == one);
+        }
+    }
+
+    #[test]
+    fn stretching_systems_are_solved_to_single_precision() {
+        let positions = lattice([24, 6, 6], 1.0 / 6.0);
+        for stiffness in [1e3, 1e6, 1e9] {
+            let matrix = stretching_matrix(&positions, 1.0 / 6.0, stiffness);
+            let factor = Factor::new(&matrix, &positions).unwrap();
+            let mut work = SolveWork::default();
+            let b = right_hand_side(matrix.n);
+            let mut x = b.clone();
+            factor.solve(&mut x, &mut work);
+            // Backward stable: |A x - b| is some 1e-7 |A| |x|; here |A| |x| / |b| is at most the condition number.
+            let scale = matrix.values.iter().fold(0f32, |a, v| a.max(v.abs())) as f64;
+            let norm = |v: &[Single]| v.iter().map(|v| v.as_dvec3().length_squared()).sum::<f64>().sqrt();
+            let error = residual(&matrix, &x, &b) * norm(&b) / (scale * norm(&x));
+            assert!(error < 3e-6, "stiffness {stiffness}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_indefinite_matrix_is_refused() {
+        let positions = lattice([10, 4, 4], 0.1);
+        let mut matrix = grid_matrix(&positions);
+        let start = matrix.starts[77];
+        matrix.values[start] = -3.0;
+        let error = Factor::new(&matrix, &positions).unwrap_err();
+        assert!(error.to_string().contains("not positive definite"), "{error}");
+        matrix.values[start] = f32::NAN;
+        assert!(Factor::new(&matrix, &positions).is_err());
+        let missing = SymmetricMatrix::new(vec![0, 1], vec![0], vec![0.0]);
+        assert_eq!(Factor::new(&missing, &[Vec3::ZERO]).unwrap_err(), NotPositiveDefinite { particle: 0 });
+    }
+
+    #[test]
+    fn nothing_has_an_empty_factor() {
+        let nothing = SymmetricMatrix::new(vec![0], Vec::new(), Vec::new());
+        Factor::new(&nothing, &[]).unwrap().solve(&mut [], &mut SolveWork::default());
+    }
+
+    #[test]
     fn solutions_satisfy_the_system_for_every_shape_and_order() {
         for positions in bodies() {
             let matrix = grid_matrix(&positions);

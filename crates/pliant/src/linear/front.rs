@@ -20,21 +20,6 @@ pub struct Factored {
     pub update: Vec<Lane>,
 }
 
-impl Factored {
-    /// The lane of an entry at a place of the front and its number within the lane.
-    #[inline(always)]
-    fn entry(&mut self, front: &Front, panels: &[Panel], place: u32, column: u32) -> (&mut Lane, usize) {
-        let (place, column) = (place as usize, column as usize);
-        if column < front.rows_place() {
-            let (lane, number) = entry(panels, place, column);
-            (&mut self.values[lane], number)
-        } else {
-            let (row, column) = (place - front.rows_place(), column - front.rows_place());
-            (&mut self.update[update_offset(row / LANES) + column], row % LANES)
-        }
-    }
-}
-
 /// Factors front f. `columns` are those of its rows, `children` the update matrices of its children.
 /// Fails with the first column whose pivot is not positive.
 pub fn factor_front(
@@ -85,21 +70,57 @@ fn put_matrix(front: &Front, panels: &[Panel], matrix: &Ordered, columns: &[u32]
 
 /// Adds the update matrix of a child, whose rows have the given places in this front.
 fn add_update(front: &Front, panels: &[Panel], places: &[u32], update: &[Lane], to: &mut Factored) {
+    let base = front.rows_place();
+    let pivots = places.partition_point(|&place| (place as usize) < base);
     for strip in 0..places.len().div_ceil(LANES) {
-        let rows = &places[strip * LANES..places.len().min((strip + 1) * LANES)];
+        let rows = Rows::new(&places[strip * LANES..places.len().min((strip + 1) * LANES)]);
         let lanes = &update[update_offset(strip)..update_offset(strip + 1)];
-        let together = rows.len() == LANES && rows[0] as usize % LANES == 0 && rows[7] == rows[0] + 7;
-        for (j, (lane, &column)) in lanes.iter().zip(places).enumerate() {
-            // Above the diagonal there is nothing to keep.
-            if together && j < strip * LANES {
-                let (lane_of_front, _) = to.entry(front, panels, rows[0], column);
-                *lane_of_front += *lane;
-                continue;
-            }
-            for (r, &place) in rows.iter().enumerate().skip(j.saturating_sub(strip * LANES)) {
-                let (lane_of_front, number) = to.entry(front, panels, place, column);
-                lane_of_front.as_mut_array()[number] += lane.as_array()[r];
-            }
+        // Above the diagonal there is nothing to keep.
+        let above = |j: usize| j.saturating_sub(strip * LANES);
+        for (j, (lane, &column)) in lanes.iter().zip(&places[..pivots]).enumerate() {
+            let column = column as usize;
+            let panel = &panels[column / LANES];
+            rows.add(above(j), lane, &mut to.values, |strip| panel.strip(strip) + column % LANES);
+        }
+        let columns = places.iter().enumerate().skip(pivots);
+        for ((j, &column), lane) in columns.zip(&lanes[pivots.min(lanes.len())..]) {
+            let column = column as usize - base;
+            rows.add(above(j), lane, &mut to.update, |strip| update_offset(strip - base / LANES) + column);
+        }
+    }
+}
+
+/// Where eight rows of a child lie in its parent.
+struct Rows {
+    count: usize,
+    strips: [usize; LANES],
+    numbers: [usize; LANES],
+    /// They are the eight rows of one strip.
+    together: bool,
+}
+
+impl Rows {
+    fn new(places: &[u32]) -> Self {
+        let place = |r: usize| places[r.min(places.len() - 1)] as usize;
+        let together = places.len() == LANES && place(0).is_multiple_of(LANES) && place(7) == place(0) + 7;
+        Rows {
+            count: places.len(),
+            strips: std::array::from_fn(|r| place(r) / LANES),
+            numbers: std::array::from_fn(|r| place(r) % LANES),
+            together,
+        }
+    }
+
+    /// Adds the numbers of a lane from number `from` on; `lane_of` is where a strip has its lane of this column.
+    #[inline(always)]
+    fn add(&self, from: usize, lane: &Lane, to: &mut [Lane], lane_of: impl Fn(usize) -> usize) {
+        if self.together && from == 0 {
+            to[lane_of(self.strips[0])] += *lane;
+            return;
+        }
+        let lane = lane.as_array();
+        for r in from..self.count {
+            to[lane_of(self.strips[r])].as_mut_array()[self.numbers[r]] += lane[r];
         }
     }
 }

@@ -440,7 +440,9 @@ fn merge_columns(parents: &[u32], counts: &[u32]) -> Vec<Range<u32>> {
             let columns = u64::from(j - node.start);
             let stored = (columns + 1) * count + columns * (columns + 1) / 2;
             let zeros = stored - (entries + count).min(stored);
-            if (zeros as f64) < COLUMN_ZEROS * stored as f64 || stored < 400 {
+            // Multiples of eight keep the strips of a chain of fronts aligned.
+            let allowed = if columns.is_multiple_of(LANES as u64) { COLUMN_ZEROS } else { 2.0 * COLUMN_ZEROS };
+            if (zeros as f64) < allowed * stored as f64 || stored < 400 {
                 node.end = j + 1;
                 entries += count;
                 continue;
