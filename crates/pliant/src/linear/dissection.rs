@@ -19,6 +19,10 @@ pub fn nested_dissection(positions: &[Vec3], matrix: &SymmetricMatrix) -> Vec<u3
     Dissection::new(positions, matrix, MAX_DEPTH).order()
 }
 
+pub fn depth_order(positions: &[Vec3], matrix: &SymmetricMatrix, d: u32) -> Vec<u32> {
+    Dissection::new(positions, matrix, d).order()
+}
+
 /// One cut across the longest axis, both halves swept layer by layer from their free end towards it.
 pub fn sweep_order(positions: &[Vec3], matrix: &SymmetricMatrix) -> Vec<u32> {
     Dissection::new(positions, matrix, 1).order()
@@ -93,7 +97,7 @@ impl<'a> Dissection<'a> {
         let extent = (hi - lo) / self.reach;
         // Extents that differ by rounding only keep the order of the axes.
         let mut axes = [0, 1, 2];
-        axes.sort_by_key(|&a| -((extent[a] * 1e3).round() as i64));
+        axes.sort_by_key(|&a| std::cmp::Reverse((extent[a] * 1e3).round() as i64));
         axes
     }
 

@@ -7,6 +7,8 @@ use super::structure::{Front, Ordered, Panel, Structure, update_offset};
 use crate::math::{LANES, Lane};
 use rayon::prelude::*;
 
+/// Panels that are updated together by those before them.
+const BLOCK: usize = 4;
 /// Strips of one task.
 const TASK_STRIPS: usize = 12;
 /// Products of lanes from which on a loop over strips is shared among threads.
@@ -35,11 +37,16 @@ pub fn factor_front(
     for (child, update) in children {
         add_update(front, panels, s.rows_of(*child), update, &mut factored);
     }
-    for p in 0..panels.len() {
-        let (done, values) = factored.values.split_at_mut(panels[p].offset);
-        update_panel(panels, p, done, values);
-        invert_triangle(&panels[p], values).map_err(|k| front.first + (p * LANES + k) as u32)?;
-        solve_panel(&panels[p], values);
+    for block in (0..panels.len()).step_by(BLOCK) {
+        let end = panels.len().min(block + BLOCK);
+        let (done, values) = factored.values.split_at_mut(panels[block].offset);
+        update_panels(&panels[..block], &panels[block..end], done, values);
+        for p in block..end {
+            let (done, values) = factored.values.split_at_mut(panels[p].offset);
+            update_panels(&panels[block..p], &panels[p..p + 1], done, values);
+            invert_triangle(&panels[p], values).map_err(|k| front.first + (p * LANES + k) as u32)?;
+            solve_panel(&panels[p], values);
+        }
     }
     update_rows(front, panels, &factored.values, &mut factored.update);
     Ok(factored)
@@ -177,36 +184,64 @@ fn subtract_products(
 ) {
     match strips {
         3 => product::<3>(panels, values, i, j).iter().enumerate().for_each(|(m, sums)| subtract(m, sums)),
+        0 => {}
         2 => product::<2>(panels, values, i, j).iter().enumerate().for_each(|(m, sums)| subtract(m, sums)),
         _ => product::<1>(panels, values, i, j).iter().enumerate().for_each(|(m, sums)| subtract(m, sums)),
     }
 }
 
-/// Subtracts the products of the panels before panel p from it. `values` begin with the panel.
-fn update_panel(panels: &[Panel], p: usize, done: &[Lane], values: &mut [Lane]) {
-    let (before, panel) = (&panels[..p], &panels[p]);
-    let lanes = &mut values[..panel.end() - panel.offset];
-    let task = |(t, lanes): (usize, &mut [Lane])| {
-        let start = panel.first + t * TASK_STRIPS;
-        let end = start + lanes.len() / panel.width;
+/// Subtracts the products of the panels before from those of a block. `values` begin with the block.
+fn update_panels(before: &[Panel], block: &[Panel], done: &[Lane], values: &mut [Lane]) {
+    let reach = block[block.len() - 1].reach;
+    let task = |(start, mut parts): (usize, [&mut [Lane]; BLOCK])| {
+        let end = reach.min(start + TASK_STRIPS);
         let mut i = start;
         while i < end {
             let strips = alike(before, i, end);
-            let panels = &before[first_reaching(before, i)..];
-            for panels in panels.chunks(PANELS_AT_ONCE) {
-                subtract_products((panels, done), (i, strips), panel.first, |m, sums| {
-                    let row = (i + m - start) * panel.width;
-                    subtract_from(&mut lanes[row..row + panel.width], sums);
-                });
+            for panels in before[first_reaching(before, i)..].chunks(PANELS_AT_ONCE) {
+                for (panel, part) in block.iter().zip(&mut parts) {
+                    let strips_before = start.max(panel.first);
+                    let (i, strips) = (i.max(panel.first), (i + strips).min(panel.reach).saturating_sub(i.max(panel.first)));
+                    subtract_products((panels, done), (i, strips), panel.first, |m, sums| {
+                        let row = (i + m - strips_before) * panel.width;
+                        subtract_from(&mut part[row..row + panel.width], sums);
+                    });
+                }
             }
             i += strips;
         }
     };
-    if lanes.len() * p * LANES > PARALLEL {
-        lanes.par_chunks_mut(TASK_STRIPS * panel.width).enumerate().for_each(task);
-    } else {
-        lanes.chunks_mut(TASK_STRIPS * panel.width).enumerate().for_each(task);
+    if before.is_empty() {
+        return;
     }
+    let tasks = split_block(block, reach, values);
+    if values_of(block) * before.len() * LANES > PARALLEL {
+        tasks.into_par_iter().for_each(task);
+    } else {
+        tasks.into_iter().for_each(task);
+    }
+}
+
+/// Lanes of a block of panels.
+fn values_of(block: &[Panel]) -> usize {
+    block[block.len() - 1].end() - block[0].offset
+}
+
+/// The parts of the panels of a block that each task over strips works on, and its first strip.
+fn split_block<'a>(block: &[Panel], reach: usize, values: &'a mut [Lane]) -> Vec<(usize, [&'a mut [Lane]; BLOCK])> {
+    let mut tasks: Vec<(usize, [&mut [Lane]; BLOCK])> = (block[0].first..reach)
+        .step_by(TASK_STRIPS)
+        .map(|start| (start, std::array::from_fn(|_| Default::default())))
+        .collect();
+    let mut left = values;
+    for (p, panel) in block.iter().enumerate() {
+        for (start, parts) in &mut tasks {
+            let strips = (*start + TASK_STRIPS).min(panel.reach).saturating_sub(panel.first.max(*start));
+            let (part, rest) = std::mem::take(&mut left).split_at_mut(strips * panel.width);
+            (parts[p], left) = (part, rest);
+        }
+    }
+    tasks
 }
 
 #[inline(always)]
