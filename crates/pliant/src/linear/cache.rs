@@ -153,7 +153,8 @@ fn header(key: u128, rows: usize) -> Vec<u8> {
 
 /// Writes a file and brings it to the disk.
 fn write(path: &Path, factor: &Factor, key: u128) -> io::Result<()> {
-    let mut file = Hashed { inner: BufWriter::with_capacity(1 << 16, File::create_new(path)?), hash: Xxh3::new() };
+    let mut file =
+        Hashed { inner: BufWriter::with_capacity(1 << 16, File::create_new(path)?), hash: Xxh3::new() };
     file.write(&header(key, factor.rows()))?;
     let mut block = Vec::new();
     for column in factor.structure.order.chunks(4096) {
@@ -286,7 +287,8 @@ mod tests {
     }
 
     fn solution(factor: &Factor) -> Vec<glam::Vec3> {
-        let mut x: Vec<glam::Vec3> = (0..factor.rows()).map(|i| glam::Vec3::splat((i as f32).cos())).collect();
+        let mut x: Vec<glam::Vec3> =
+            (0..factor.rows()).map(|i| glam::Vec3::splat((i as f32).cos())).collect();
         factor.solve(&mut x, &mut SolveWork::default());
         x
     }
@@ -322,7 +324,9 @@ mod tests {
             check(&whole[..length], &format!("cut to {length}"));
         }
         let step = whole.len() / 40;
-        for place in (0..HEADER + 12).step_by(5).chain((HEADER..whole.len()).step_by(step)).chain([whole.len() - 1]) {
+        for place in
+            (0..HEADER + 12).step_by(5).chain((HEADER..whole.len()).step_by(step)).chain([whole.len() - 1])
+        {
             let mut bytes = whole.clone();
             bytes[place] ^= 0x10;
             check(&bytes, &format!("byte {place} flipped"));

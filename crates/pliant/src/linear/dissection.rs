@@ -19,10 +19,6 @@ pub fn nested_dissection(positions: &[Vec3], matrix: &SymmetricMatrix) -> Vec<u3
     Dissection::new(positions, matrix, MAX_DEPTH).order()
 }
 
-pub fn depth_order(positions: &[Vec3], matrix: &SymmetricMatrix, d: u32) -> Vec<u32> {
-    Dissection::new(positions, matrix, d).order()
-}
-
 /// One cut across the longest axis, both halves swept layer by layer from their free end towards it.
 pub fn sweep_order(positions: &[Vec3], matrix: &SymmetricMatrix) -> Vec<u32> {
     Dissection::new(positions, matrix, 1).order()
@@ -158,13 +154,20 @@ impl<'a> Dissection<'a> {
     fn sweep(&self, region: &mut [u32], axes: [usize; 3], toward: Option<(usize, Real)>) {
         let along = toward.map_or(axes[0], |(axis, _)| axis);
         let axes = [along, axes[0], axes[1], axes[2]];
-        let backward =
-            toward.is_some_and(|(axis, cut)| region.first().is_some_and(|&i| self.positions[i as usize][axis] > cut));
+        let backward = toward.is_some_and(|(axis, cut)| {
+            region.first().is_some_and(|&i| self.positions[i as usize][axis] > cut)
+        });
         // Rounding must not tear layers apart: coordinates in steps of a hundredth of the reach.
         let key = |i: u32| {
             let x = self.positions[i as usize] / self.reach * 100.0;
             let q = |a: usize| x[a].round() as i64;
-            [if backward { -q(axes[0]) } else { q(axes[0]) }, q(axes[1]), q(axes[2]), q(axes[3]), i64::from(i)]
+            [
+                if backward { -q(axes[0]) } else { q(axes[0]) },
+                q(axes[1]),
+                q(axes[2]),
+                q(axes[3]),
+                i64::from(i),
+            ]
         };
         region.sort_by_cached_key(|&i| key(i));
     }
@@ -188,7 +191,9 @@ mod tests {
     fn orders_are_permutations() {
         let mut scattered = lattice([9, 8, 7], 0.1);
         scattered.iter_mut().enumerate().for_each(|(i, x)| *x += 0.03 * Vec3::splat((i as f64 * 1.7).sin()));
-        for positions in [lattice([30, 4, 4], 0.1), lattice([8, 8, 8], 0.1), scattered, lattice([1, 1, 1], 0.1)] {
+        for positions in
+            [lattice([30, 4, 4], 0.1), lattice([8, 8, 8], 0.1), scattered, lattice([1, 1, 1], 0.1)]
+        {
             let matrix = if positions.len() > 1 {
                 stretching_matrix(&positions, 0.1, 1e6)
             } else {

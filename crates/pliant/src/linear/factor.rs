@@ -55,8 +55,11 @@ impl Factor {
             || Structure::new(matrix, &nested_dissection(positions, matrix)),
             || Structure::new(matrix, &sweep_order(positions, matrix)),
         );
-        let (structure, ordered) =
-            if dissected.0.bytes() as f64 * SWEEP_BONUS <= swept.0.bytes() as f64 { dissected } else { swept };
+        let (structure, ordered) = if dissected.0.bytes() as f64 * SWEEP_BONUS <= swept.0.bytes() as f64 {
+            dissected
+        } else {
+            swept
+        };
         Factor::with_structure(structure, &ordered)
     }
 
@@ -71,9 +74,8 @@ impl Factor {
         let plan = Plan::new(&structure);
         let mut values = vec![Vec::new(); structure.fronts.len()];
         let work = Numeric { structure: &structure, ordered, columns: &columns };
-        work.branch(&plan, &mut values).map_err(|column| NotPositiveDefinite {
-            particle: structure.order[column as usize] as usize,
-        })?;
+        work.branch(&plan, &mut values)
+            .map_err(|column| NotPositiveDefinite { particle: structure.order[column as usize] as usize })?;
         Ok(Factor::from_parts(structure, values))
     }
 
@@ -316,80 +318,6 @@ mod tests {
                 let built: usize = factor.values.iter().map(|v| v.len() * 32).sum();
                 assert!(built < cost.bytes && cost.bytes == factor.bytes() && cost.bytes < cost.peak_bytes);
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod timing {
-    use super::super::SolveWork;
-    use super::super::matrix::tests::{lattice, stretching_matrix};
-    use super::*;
-    use std::time::Instant;
-    #[test]
-    #[ignore]
-    fn timing() {
-        for (c, s) in [([56, 14, 14], 1.0 / 14.0), ([27, 27, 27], 1.0 / 27.0), ([92, 23, 23], 1.0 / 23.0)] {
-            if std::env::var("ONLY").is_ok_and(|o| o.parse::<usize>() != Ok(c[1])) { continue; }
-            let x = lattice(c, s);
-            let m = stretching_matrix(&x, s, 1e6);
-            println!("n {} nnz {} full row {}", m.n, m.rows.len(), 2.0 * m.rows.len() as f64 / m.n as f64);
-            if std::env::var("COSTS").is_ok() {
-                for d in [1, 2, 3, 4, 5, 6, 8, 28] {
-                    let c = Factor::cost(&m, &super::super::dissection::depth_order(&x, &m, d));
-                    println!("   depth {d} MB {:.1} Gflop {:.2}", c.bytes as f64 / 1e6, c.flops / 1e9);
-                }
-                continue;
-            }
-            for k in 0..3 {
-                let t = Instant::now();
-                let order = if k % 2 == 0 { nested_dissection(&x, &m) } else { sweep_order(&x, &m) };
-                let t1 = t.elapsed();
-                let t = Instant::now();
-                let (st, o) = Structure::new(&m, &order);
-                let t2 = t.elapsed();
-                let c = cost(&st, &o);
-                println!("   {} order {t1:?} structure {t2:?} fronts {} panels {} MB {:.1} peak {:.1} Gflop {:.2}", k, st.fronts.len(), st.panels.len(), c.bytes as f64 / 1e6, c.peak_bytes as f64 / 1e6, c.flops / 1e9);
-                let t = Instant::now();
-                let f = Factor::with_structure(st, &o).unwrap();
-                let t3 = t.elapsed();
-                println!("   factor {t3:?} = {:.1} GF/s", c.flops / 1e9 / t3.as_secs_f64());
-                let mut w = SolveWork::default();
-                let b: Vec<glam::Vec3> = (0..m.n).map(|i| glam::Vec3::new((i as f32).sin(), 1.0, (i as f32 * 0.3).cos())).collect();
-                let mut best = f64::MAX; let mut all = Vec::new();
-                let mut best_read = f64::MAX;
-                let mut sum = 0.0;
-                for _ in 0..30 {
-                    let mut xs = b.clone();
-                    let t = Instant::now();
-                    f.solve(&mut xs, &mut w);
-                    all.push(t.elapsed().as_secs_f64());
-                    best = best.min(t.elapsed().as_secs_f64());
-                    let t = Instant::now();
-                    sum += f.values.par_iter().map(|v| v.iter().fold([Lane::ZERO; 1], |a, l| [a[0] + *l])[0].reduce_add()).sum::<f32>();
-                    best_read = best_read.min(t.elapsed().as_secs_f64());
-                }
-                all.sort_by(f64::total_cmp);
-                let gb = f.values.iter().map(|v| v.len() * 32).sum::<usize>() as f64 / 1e9;
-                let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-                one.install(|| {
-                    let (mut best, mut read) = (f64::MAX, f64::MAX);
-                    for _ in 0..20 {
-                        let mut xs = b.clone();
-                        let t = Instant::now();
-                        f.solve(&mut xs, &mut w);
-                        best = best.min(t.elapsed().as_secs_f64());
-                        let t = Instant::now();
-                        sum += f.values.par_iter().map(|v| v.iter().fold([Lane::ZERO; 1], |a, l| [a[0] + *l])[0].reduce_add()).sum::<f32>();
-                        read = read.min(t.elapsed().as_secs_f64());
-                    }
-                    println!("   ONE THREAD solve {:.2} ms = {:.1} GB/s, read {:.1} GB/s", best * 1e3, 2.0 * gb / best, gb / read);
-                });
-                println!("   solve best {:.2} median {:.2} ms = {:.1} GB/s, read {:.1} GB/s ({sum})", best * 1e3, all[15] * 1e3, 2.0 * gb / best, gb / best_read);
-            }
-            let t = Instant::now();
-            let f = Factor::new(&m, &x).unwrap();
-            println!("   Factor::new {:?} {} MB", t.elapsed(), f.bytes() / 1_000_000);
         }
     }
 }

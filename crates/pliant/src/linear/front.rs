@@ -31,8 +31,10 @@ pub fn factor_front(
     children: &[(usize, Vec<Lane>)],
 ) -> Result<Factored, u32> {
     let (front, panels) = (&s.fronts[f], s.panels_of(f));
-    let mut factored =
-        Factored { values: vec![Lane::ZERO; s.value_lanes(f)], update: vec![Lane::ZERO; front.update_lanes()] };
+    let mut factored = Factored {
+        values: vec![Lane::ZERO; s.value_lanes(f)],
+        update: vec![Lane::ZERO; front.update_lanes()],
+    };
     put_matrix(front, panels, matrix, columns, &mut factored.values);
     for (child, update) in children {
         add_update(front, panels, s.rows_of(*child), update, &mut factored);
@@ -201,7 +203,10 @@ fn update_panels(before: &[Panel], block: &[Panel], done: &[Lane], values: &mut 
             for panels in before[first_reaching(before, i)..].chunks(PANELS_AT_ONCE) {
                 for (panel, part) in block.iter().zip(&mut parts) {
                     let strips_before = start.max(panel.first);
-                    let (i, strips) = (i.max(panel.first), (i + strips).min(panel.reach).saturating_sub(i.max(panel.first)));
+                    let (i, strips) = (
+                        i.max(panel.first),
+                        (i + strips).min(panel.reach).saturating_sub(i.max(panel.first)),
+                    );
                     subtract_products((panels, done), (i, strips), panel.first, |m, sums| {
                         let row = (i + m - strips_before) * panel.width;
                         subtract_from(&mut part[row..row + panel.width], sums);
@@ -228,7 +233,11 @@ fn values_of(block: &[Panel]) -> usize {
 }
 
 /// The parts of the panels of a block that each task over strips works on, and its first strip.
-fn split_block<'a>(block: &[Panel], reach: usize, values: &'a mut [Lane]) -> Vec<(usize, [&'a mut [Lane]; BLOCK])> {
+fn split_block<'a>(
+    block: &[Panel],
+    reach: usize,
+    values: &'a mut [Lane],
+) -> Vec<(usize, [&'a mut [Lane]; BLOCK])> {
     let mut tasks: Vec<(usize, [&mut [Lane]; BLOCK])> = (block[0].first..reach)
         .step_by(TASK_STRIPS)
         .map(|start| (start, std::array::from_fn(|_| Default::default())))
@@ -316,10 +325,15 @@ fn update_rows(front: &Front, panels: &[Panel], values: &[Lane], update: &mut [L
                 // A strip stops at its own diagonal; the first strips of three go without the last ones.
                 for j in 0..i + alike {
                     let skipped = j.saturating_sub(i);
-                    subtract_products((panels, values), (base + i + skipped, alike - skipped), base + j, |m, sums| {
-                        let offset = update_offset(i + skipped + m) - update_offset(start) + j * LANES;
-                        subtract_from(&mut lanes[offset..offset + LANES], sums);
-                    });
+                    subtract_products(
+                        (panels, values),
+                        (base + i + skipped, alike - skipped),
+                        base + j,
+                        |m, sums| {
+                            let offset = update_offset(i + skipped + m) - update_offset(start) + j * LANES;
+                            subtract_from(&mut lanes[offset..offset + LANES], sums);
+                        },
+                    );
                 }
             }
             i += alike;

@@ -136,15 +136,12 @@ pub(super) mod tests {
 
     #[test]
     fn the_product_is_that_of_the_full_matrix() {
-        let matrix = SymmetricMatrix::new(vec![0, 2, 4, 5], vec![0, 2, 1, 2, 2], vec![2.0, -1.0, 3.0, 0.5, 4.0]);
+        let matrix =
+            SymmetricMatrix::new(vec![0, 2, 4, 5], vec![0, 2, 1, 2, 2], vec![2.0, -1.0, 3.0, 0.5, 4.0]);
         let x = [glam::Vec3::X, glam::Vec3::Y * 2.0, glam::Vec3::new(1.0, 0.0, 3.0)];
         let mut y = [glam::Vec3::ONE; 3];
         matrix.multiply(&x, &mut y);
-        let expected = [
-            2.0 * x[0] - x[2],
-            3.0 * x[1] + 0.5 * x[2],
-            -x[0] + 0.5 * x[1] + 4.0 * x[2],
-        ];
+        let expected = [2.0 * x[0] - x[2], 3.0 * x[1] + 0.5 * x[2], -x[0] + 0.5 * x[1] + 4.0 * x[2]];
         assert_eq!(y, expected);
     }
 }

@@ -32,7 +32,8 @@ impl Factor {
     ) {
         assert_eq!(b.len(), self.rows(), "a right-hand side for each row");
         work.strips.resize(self.structure.local_strips(), [Lane::ZERO; R]);
-        let pass = Pass { factor: self, load: |column: usize| read(b[self.structure.order[column] as usize]) };
+        let pass =
+            Pass { factor: self, load: |column: usize| read(b[self.structure.order[column] as usize]) };
         pass.forward(&self.plan, &mut work.strips);
         pass.backward(&self.plan, &mut work.strips);
         let strips = &work.strips;
@@ -96,9 +97,12 @@ impl<F> Pass<'_, F> {
     ) where
         F: Sync,
     {
-        run_each(&plan.branches, &mut strips[self.start(plan.before.end) - base..], &|branch: &Plan| {
-            self.start(branch.range().end) - self.start(branch.range().start)
-        }, &run);
+        run_each(
+            &plan.branches,
+            &mut strips[self.start(plan.before.end) - base..],
+            &|branch: &Plan| self.start(branch.range().end) - self.start(branch.range().start),
+            &run,
+        );
     }
 
     fn forward_front<const R: usize>(&self, f: usize, base: usize, strips: &mut [[Lane; R]])
@@ -122,12 +126,17 @@ impl<F> Pass<'_, F> {
             for (k, &place) in s.rows_of(child as usize).iter().enumerate() {
                 let place = place as usize;
                 for r in 0..R {
-                    local[place / LANES][r].as_mut_array()[place % LANES] += from[k / LANES][r].as_array()[k % LANES];
+                    local[place / LANES][r].as_mut_array()[place % LANES] +=
+                        from[k / LANES][r].as_array()[k % LANES];
                 }
             }
         }
         for panel in s.panels_of(f) {
-            forward_panel(&self.factor.values[f][panel.offset..panel.end()], panel.width, &mut local[panel.first..panel.reach]);
+            forward_panel(
+                &self.factor.values[f][panel.offset..panel.end()],
+                panel.width,
+                &mut local[panel.first..panel.reach],
+            );
         }
     }
 
@@ -137,7 +146,11 @@ impl<F> Pass<'_, F> {
         let (before, local) = strips.split_at_mut(front.local - base);
         let local = &mut local[..front.strips()];
         for panel in s.panels_of(f).iter().rev() {
-            backward_panel(&self.factor.values[f][panel.offset..panel.end()], panel.width, &mut local[panel.first..panel.reach]);
+            backward_panel(
+                &self.factor.values[f][panel.offset..panel.end()],
+                panel.width,
+                &mut local[panel.first..panel.reach],
+            );
         }
         for &child in s.children_of(f) {
             let child_front = &s.fronts[child as usize];
@@ -145,7 +158,8 @@ impl<F> Pass<'_, F> {
             for (k, &place) in s.rows_of(child as usize).iter().enumerate() {
                 let place = place as usize;
                 for r in 0..R {
-                    to[k / LANES][r].as_mut_array()[k % LANES] = local[place / LANES][r].as_array()[place % LANES];
+                    to[k / LANES][r].as_mut_array()[k % LANES] =
+                        local[place / LANES][r].as_array()[place % LANES];
                 }
             }
         }

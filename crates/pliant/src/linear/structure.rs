@@ -177,7 +177,10 @@ impl Structure {
                 self.rows[r] = if column < parent.first + parent.pivots {
                     column - parent.first
                 } else {
-                    next += of_parent[next..].iter().position(|&c| c == column).expect("rows of a child are its parent's");
+                    next += of_parent[next..]
+                        .iter()
+                        .position(|&c| c == column)
+                        .expect("rows of a child are its parent's");
                     (parent.rows_place() + next) as u32
                 };
             }
@@ -196,11 +199,11 @@ impl Structure {
         places
     }
 
-    /// Bytes of panels, places and tables.
+    /// Bytes of panels, places and tables of a factor.
     pub fn bytes(&self) -> usize {
         let lanes: usize = (0..self.fronts.len()).map(|f| self.value_lanes(f)).sum();
         lanes * 4 * LANES
-            + (self.rows.len() + self.order.len() + self.children.len() + self.child_starts.len()) * 4
+            + (self.rows.len() + 2 * self.order.len() + self.children.len() + self.child_starts.len()) * 4
             + self.fronts.len() * size_of::<Front>()
             + self.panels.len() * size_of::<Panel>()
     }
@@ -211,7 +214,8 @@ impl Structure {
         for f in 0..self.fronts.len() {
             alive += self.fronts[f].update_lanes();
             peak = peak.max(alive);
-            alive -= self.children_of(f).iter().map(|&c| self.fronts[c as usize].update_lanes()).sum::<usize>();
+            alive -=
+                self.children_of(f).iter().map(|&c| self.fronts[c as usize].update_lanes()).sum::<usize>();
         }
         peak * 4 * LANES
     }
@@ -248,7 +252,9 @@ impl Plan {
         loop {
             roots.retain(|&f| subtrees[f].1 > heavy);
             match roots[..] {
-                [] => return Plan { before: range.clone(), branches: Vec::new(), after: range.end..range.end },
+                [] => {
+                    return Plan { before: range.clone(), branches: Vec::new(), after: range.end..range.end };
+                }
                 [f] => {
                     top = f;
                     roots = s.children_of(f).iter().map(|&c| c as usize).collect();
@@ -259,7 +265,8 @@ impl Plan {
         let start = if top == range.end { range.start } else { subtrees[top].0 };
         let ends = roots.iter().enumerate().map(|(k, &f)| if k + 1 == roots.len() { top } else { f + 1 });
         let mut from = start;
-        let branches = ends.map(|end| Plan::of(s, subtrees, std::mem::replace(&mut from, end)..end, heavy)).collect();
+        let branches =
+            ends.map(|end| Plan::of(s, subtrees, std::mem::replace(&mut from, end)..end, heavy)).collect();
         Plan { before: range.start..start, branches, after: top..range.end }
     }
 
@@ -441,7 +448,8 @@ fn merge_columns(parents: &[u32], counts: &[u32]) -> Vec<Range<u32>> {
             let stored = (columns + 1) * count + columns * (columns + 1) / 2;
             let zeros = stored - (entries + count).min(stored);
             // Multiples of eight keep the strips of a chain of fronts aligned.
-            let allowed = if columns.is_multiple_of(LANES as u64) { COLUMN_ZEROS } else { 2.0 * COLUMN_ZEROS };
+            let allowed =
+                if columns.is_multiple_of(LANES as u64) { COLUMN_ZEROS } else { 2.0 * COLUMN_ZEROS };
             if (zeros as f64) < allowed * stored as f64 || stored < 400 {
                 node.end = j + 1;
                 entries += count;
