@@ -4,8 +4,9 @@
 //! factors its pivots and hands an update to its parent. What is done in parallel follows from the pattern alone and
 //! every sum has a fixed order, so that the factor has the same bits for any number of threads.
 
+use super::elimination::Ordered;
 use super::front::factor_front;
-use super::structure::{Ordered, Plan, Structure};
+use super::structure::{Plan, Structure};
 use super::{SymmetricMatrix, nested_dissection, sweep_order};
 use crate::math::{Lane, Vec3};
 use rayon::prelude::*;

@@ -3,7 +3,8 @@
 //! All matrices lie in strips of eight rows, a lane for each column, so that a product A Bᵀ streams both factors.
 //! The strip of a panel at the diagonal keeps the inverse of its triangle: solving with it is a product as well.
 
-use super::structure::{Front, Ordered, Panel, Structure, update_offset};
+use super::elimination::Ordered;
+use super::structure::{Front, Panel, Structure, update_offset};
 use crate::math::{LANES, Lane};
 use rayon::prelude::*;
 

@@ -2,6 +2,7 @@
 
 mod cache;
 mod dissection;
+mod elimination;
 mod factor;
 mod front;
 mod matrix;
