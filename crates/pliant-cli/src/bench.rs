@@ -274,7 +274,8 @@ fn memory(_: &Arguments) -> anyhow::Result<Vec<Value>> {
          rigids = [{ shape = { type = \"plane\", normal = [0, 1, 0] } }]";
     let scene = Scene::from_toml("memory", "memory", text, &[])?;
     let dir = std::env::temp_dir().join(format!("pliant-bench-{}", std::process::id()));
-    let options = pliant::run::RunOptions { dir: dir.clone(), frames: None, resume: false };
+    let options =
+        pliant::run::RunOptions { dir: dir.clone(), frames: None, resume: false, factor_cache: None };
     let summary = pliant::run::run(&scene, &options, &mut Silent);
     std::fs::remove_dir_all(&dir).ok();
     let n = summary?.total_particles;

@@ -52,7 +52,12 @@ fn run_scene(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let scene = Scene::load(name, &arguments.set)?;
     let dir = arguments.output.clone().unwrap_or_else(|| Path::new("runs").join(&scene.name));
     refuse_foreign_folder(&dir)?;
-    let options = RunOptions { dir: dir.clone(), frames: arguments.frames, resume: arguments.resume };
+    let options = RunOptions {
+        dir: dir.clone(),
+        frames: arguments.frames,
+        resume: arguments.resume,
+        factor_cache: factor_cache(),
+    };
     let stop = stop_flag();
     let mut watcher = Watcher::new(arguments.json, &scene, stop);
     let summary = pliant::run::run(&scene, &options, &mut watcher)?;
@@ -247,5 +252,16 @@ fn print_end(summary: &Summary, dir: &Path) {
         if path.exists() {
             say!("{what:<11} {}", path.display());
         }
+    }
+}
+
+/// `PLIANT_CACHE`, where empty means none, or the user's folder for caches.
+fn factor_cache() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    match folder("PLIANT_CACHE") {
+        Some(folder) => (!folder.as_os_str().is_empty()).then_some(folder),
+        None => folder("XDG_CACHE_HOME")
+            .or_else(|| folder("HOME").map(|home| home.join(".cache")))
+            .map(|caches| caches.join("pliant")),
     }
 }

@@ -7,7 +7,7 @@
 #![allow(non_snake_case)] // B, C, K as in the theory
 
 use super::rest::Rest;
-use crate::linear::{Factor, NotPositiveDefinite, SymmetricMatrix};
+use crate::linear::{Factor, FactorCache, NotPositiveDefinite, Origin, SymmetricMatrix};
 use crate::math::{Mat3, Real, Vec3};
 use rayon::prelude::*;
 use std::sync::{Arc, Weak};
@@ -36,8 +36,12 @@ pub(super) struct StretchFactor {
 #[derive(Debug, Default)]
 pub struct FactorShelf {
     factors: Vec<Weak<StretchFactor>>,
+    /// Where factors are kept between runs.
+    pub cache: Option<FactorCache>,
     /// Factors made.
     pub made: u64,
+    /// Factors read from the cache.
+    pub read: u64,
 }
 
 /// M + dt² K_s of a body of equal masses.
@@ -66,7 +70,14 @@ impl FactorShelf {
         stretch: &Stretch,
     ) -> Result<Arc<StretchFactor>, NotPositiveDefinite> {
         let matrix = stretch.assemble();
-        let factor = Factor::new(&matrix, &stretch.rest.positions)?;
+        let (factor, origin) = match &self.cache {
+            Some(cache) => cache.factor(&matrix, &stretch.rest.positions)?,
+            None => (Factor::new(&matrix, &stretch.rest.positions)?, Origin::Built),
+        };
+        match origin {
+            Origin::Built => self.made += 1,
+            Origin::Cached => self.read += 1,
+        }
         // a core multiplies and adds about as fast as the memory gives it bytes twice
         let worth = factor.flops() / (2 * factor.bytes()) as Real;
         let factor = Arc::new(StretchFactor {
@@ -77,7 +88,6 @@ impl FactorShelf {
             worth,
         });
         self.factors.push(Arc::downgrade(&factor));
-        self.made += 1;
         Ok(factor)
     }
 }

@@ -93,7 +93,7 @@ impl<'a> Dissection<'a> {
         let extent = (hi - lo) / self.reach;
         // Extents that differ by rounding only keep the order of the axes.
         let mut axes = [0, 1, 2];
-        axes.sort_by_key(|&a| -((extent[a] * 1e3).round() as i64));
+        axes.sort_by_key(|&a| std::cmp::Reverse((extent[a] * 1e3).round() as i64));
         axes
     }
 
@@ -179,4 +179,44 @@ fn partition(items: &mut [u32], stays: impl Fn(u32) -> bool) -> usize {
     items[..kept.len()].copy_from_slice(&kept);
     items[kept.len()..].copy_from_slice(&moved);
     kept.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Factor;
+    use super::super::matrix::tests::{lattice, stretching_matrix};
+    use super::*;
+
+    #[test]
+    fn orders_are_permutations() {
+        let mut scattered = lattice([9, 8, 7], 0.1);
+        scattered.iter_mut().enumerate().for_each(|(i, x)| *x += 0.03 * Vec3::splat((i as f64 * 1.7).sin()));
+        for positions in
+            [lattice([30, 4, 4], 0.1), lattice([8, 8, 8], 0.1), scattered, lattice([1, 1, 1], 0.1)]
+        {
+            let matrix = if positions.len() > 1 {
+                stretching_matrix(&positions, 0.1, 1e6)
+            } else {
+                SymmetricMatrix::new(vec![0, 1], vec![0], vec![1.0])
+            };
+            for mut order in [nested_dissection(&positions, &matrix), sweep_order(&positions, &matrix)] {
+                order.sort_unstable();
+                assert!(order.iter().copied().eq(0..matrix.n as u32));
+            }
+        }
+    }
+
+    #[test]
+    fn cubes_prefer_dissection_and_beams_a_sweep() {
+        let costs = |counts: [usize; 3]| {
+            let positions = lattice(counts, 0.1);
+            let matrix = stretching_matrix(&positions, 0.1, 1e6);
+            [nested_dissection(&positions, &matrix), sweep_order(&positions, &matrix)]
+                .map(|order| Factor::cost(&matrix, &order).bytes)
+        };
+        let [dissected, swept] = costs([14, 14, 14]);
+        assert!(dissected < swept, "{dissected} {swept}");
+        let [dissected, swept] = costs([60, 5, 5]);
+        assert!(dissected > swept, "{dissected} {swept}");
+    }
 }

@@ -3,10 +3,13 @@
 //! All matrices lie in strips of eight rows, a lane for each column, so that a product A Bᵀ streams both factors.
 //! The strip of a panel at the diagonal keeps the inverse of its triangle: solving with it is a product as well.
 
-use super::structure::{Front, Ordered, Panel, Structure, update_offset};
+use super::elimination::Ordered;
+use super::structure::{Front, Panel, Structure, update_offset};
 use crate::math::{LANES, Lane};
 use rayon::prelude::*;
 
+/// Panels that are updated together by those before them.
+const BLOCK: usize = 4;
 /// Strips of one task.
 const TASK_STRIPS: usize = 12;
 /// Products of lanes from which on a loop over strips is shared among threads.
@@ -18,21 +21,6 @@ const PANELS_AT_ONCE: usize = 32;
 pub struct Factored {
     pub values: Vec<Lane>,
     pub update: Vec<Lane>,
-}
-
-impl Factored {
-    /// The lane of an entry at a place of the front and its number within the lane.
-    #[inline(always)]
-    fn entry(&mut self, front: &Front, panels: &[Panel], place: u32, column: u32) -> (&mut Lane, usize) {
-        let (place, column) = (place as usize, column as usize);
-        if column < front.rows_place() {
-            let (lane, number) = entry(panels, place, column);
-            (&mut self.values[lane], number)
-        } else {
-            let (row, column) = (place - front.rows_place(), column - front.rows_place());
-            (&mut self.update[update_offset(row / LANES) + column], row % LANES)
-        }
-    }
 }
 
 /// Factors front f. `columns` are those of its rows, `children` the update matrices of its children.
@@ -52,11 +40,16 @@ pub fn factor_front(
     for (child, update) in children {
         add_update(front, panels, s.rows_of(*child), update, &mut factored);
     }
-    for p in 0..panels.len() {
-        let (done, values) = factored.values.split_at_mut(panels[p].offset);
-        update_panel(panels, p, done, values);
-        invert_triangle(&panels[p], values).map_err(|k| front.first + (p * LANES + k) as u32)?;
-        solve_panel(&panels[p], values);
+    for block in (0..panels.len()).step_by(BLOCK) {
+        let end = panels.len().min(block + BLOCK);
+        let (done, values) = factored.values.split_at_mut(panels[block].offset);
+        update_panels(&panels[..block], &panels[block..end], done, values);
+        for p in block..end {
+            let (done, values) = factored.values.split_at_mut(panels[p].offset);
+            update_panels(&panels[block..p], &panels[p..p + 1], done, values);
+            invert_triangle(&panels[p], values).map_err(|k| front.first + (p * LANES + k) as u32)?;
+            solve_panel(&panels[p], values);
+        }
     }
     update_rows(front, panels, &factored.values, &mut factored.update);
     Ok(factored)
@@ -87,21 +80,57 @@ fn put_matrix(front: &Front, panels: &[Panel], matrix: &Ordered, columns: &[u32]
 
 /// Adds the update matrix of a child, whose rows have the given places in this front.
 fn add_update(front: &Front, panels: &[Panel], places: &[u32], update: &[Lane], to: &mut Factored) {
+    let base = front.rows_place();
+    let pivots = places.partition_point(|&place| (place as usize) < base);
     for strip in 0..places.len().div_ceil(LANES) {
-        let rows = &places[strip * LANES..places.len().min((strip + 1) * LANES)];
+        let rows = Rows::new(&places[strip * LANES..places.len().min((strip + 1) * LANES)]);
         let lanes = &update[update_offset(strip)..update_offset(strip + 1)];
-        let together = rows.len() == LANES && rows[0] as usize % LANES == 0 && rows[7] == rows[0] + 7;
-        for (j, (lane, &column)) in lanes.iter().zip(places).enumerate() {
-            // Above the diagonal there is nothing to keep.
-            if together && j < strip * LANES {
-                let (lane_of_front, _) = to.entry(front, panels, rows[0], column);
-                *lane_of_front += *lane;
-                continue;
-            }
-            for (r, &place) in rows.iter().enumerate().skip(j.saturating_sub(strip * LANES)) {
-                let (lane_of_front, number) = to.entry(front, panels, place, column);
-                lane_of_front.as_mut_array()[number] += lane.as_array()[r];
-            }
+        // Above the diagonal there is nothing to keep.
+        let above = |j: usize| j.saturating_sub(strip * LANES);
+        for (j, (lane, &column)) in lanes.iter().zip(&places[..pivots]).enumerate() {
+            let column = column as usize;
+            let panel = &panels[column / LANES];
+            rows.add(above(j), lane, &mut to.values, |strip| panel.strip(strip) + column % LANES);
+        }
+        let columns = places.iter().enumerate().skip(pivots);
+        for ((j, &column), lane) in columns.zip(&lanes[pivots.min(lanes.len())..]) {
+            let column = column as usize - base;
+            rows.add(above(j), lane, &mut to.update, |strip| update_offset(strip - base / LANES) + column);
+        }
+    }
+}
+
+/// Where eight rows of a child lie in its parent.
+struct Rows {
+    count: usize,
+    strips: [usize; LANES],
+    numbers: [usize; LANES],
+    /// They are the eight rows of one strip.
+    together: bool,
+}
+
+impl Rows {
+    fn new(places: &[u32]) -> Self {
+        let place = |r: usize| places[r.min(places.len() - 1)] as usize;
+        let together = places.len() == LANES && place(0).is_multiple_of(LANES) && place(7) == place(0) + 7;
+        Rows {
+            count: places.len(),
+            strips: std::array::from_fn(|r| place(r) / LANES),
+            numbers: std::array::from_fn(|r| place(r) % LANES),
+            together,
+        }
+    }
+
+    /// Adds the numbers of a lane from number `from` on; `lane_of` is where a strip has its lane of this column.
+    #[inline(always)]
+    fn add(&self, from: usize, lane: &Lane, to: &mut [Lane], lane_of: impl Fn(usize) -> usize) {
+        if self.together && from == 0 {
+            to[lane_of(self.strips[0])] += *lane;
+            return;
+        }
+        let lane = lane.as_array();
+        for r in from..self.count {
+            to[lane_of(self.strips[r])].as_mut_array()[self.numbers[r]] += lane[r];
         }
     }
 }
@@ -158,36 +187,71 @@ fn subtract_products(
 ) {
     match strips {
         3 => product::<3>(panels, values, i, j).iter().enumerate().for_each(|(m, sums)| subtract(m, sums)),
+        0 => {}
         2 => product::<2>(panels, values, i, j).iter().enumerate().for_each(|(m, sums)| subtract(m, sums)),
         _ => product::<1>(panels, values, i, j).iter().enumerate().for_each(|(m, sums)| subtract(m, sums)),
     }
 }
 
-/// Subtracts the products of the panels before panel p from it. `values` begin with the panel.
-fn update_panel(panels: &[Panel], p: usize, done: &[Lane], values: &mut [Lane]) {
-    let (before, panel) = (&panels[..p], &panels[p]);
-    let lanes = &mut values[..panel.end() - panel.offset];
-    let task = |(t, lanes): (usize, &mut [Lane])| {
-        let start = panel.first + t * TASK_STRIPS;
-        let end = start + lanes.len() / panel.width;
+/// Subtracts the products of the panels before from those of a block. `values` begin with the block.
+fn update_panels(before: &[Panel], block: &[Panel], done: &[Lane], values: &mut [Lane]) {
+    let reach = block[block.len() - 1].reach;
+    let task = |(start, mut parts): (usize, [&mut [Lane]; BLOCK])| {
+        let end = reach.min(start + TASK_STRIPS);
         let mut i = start;
         while i < end {
             let strips = alike(before, i, end);
-            let panels = &before[first_reaching(before, i)..];
-            for panels in panels.chunks(PANELS_AT_ONCE) {
-                subtract_products((panels, done), (i, strips), panel.first, |m, sums| {
-                    let row = (i + m - start) * panel.width;
-                    subtract_from(&mut lanes[row..row + panel.width], sums);
-                });
+            for panels in before[first_reaching(before, i)..].chunks(PANELS_AT_ONCE) {
+                for (panel, part) in block.iter().zip(&mut parts) {
+                    let strips_before = start.max(panel.first);
+                    let (i, strips) = (
+                        i.max(panel.first),
+                        (i + strips).min(panel.reach).saturating_sub(i.max(panel.first)),
+                    );
+                    subtract_products((panels, done), (i, strips), panel.first, |m, sums| {
+                        let row = (i + m - strips_before) * panel.width;
+                        subtract_from(&mut part[row..row + panel.width], sums);
+                    });
+                }
             }
             i += strips;
         }
     };
-    if lanes.len() * p * LANES > PARALLEL {
-        lanes.par_chunks_mut(TASK_STRIPS * panel.width).enumerate().for_each(task);
-    } else {
-        lanes.chunks_mut(TASK_STRIPS * panel.width).enumerate().for_each(task);
+    if before.is_empty() {
+        return;
     }
+    let tasks = split_block(block, reach, values);
+    if values_of(block) * before.len() * LANES > PARALLEL {
+        tasks.into_par_iter().for_each(task);
+    } else {
+        tasks.into_iter().for_each(task);
+    }
+}
+
+/// Lanes of a block of panels.
+fn values_of(block: &[Panel]) -> usize {
+    block[block.len() - 1].end() - block[0].offset
+}
+
+/// The parts of the panels of a block that each task over strips works on, and its first strip.
+fn split_block<'a>(
+    block: &[Panel],
+    reach: usize,
+    values: &'a mut [Lane],
+) -> Vec<(usize, [&'a mut [Lane]; BLOCK])> {
+    let mut tasks: Vec<(usize, [&mut [Lane]; BLOCK])> = (block[0].first..reach)
+        .step_by(TASK_STRIPS)
+        .map(|start| (start, std::array::from_fn(|_| Default::default())))
+        .collect();
+    let mut left = values;
+    for (p, panel) in block.iter().enumerate() {
+        for (start, parts) in &mut tasks {
+            let strips = (*start + TASK_STRIPS).min(panel.reach).saturating_sub(panel.first.max(*start));
+            let (part, rest) = std::mem::take(&mut left).split_at_mut(strips * panel.width);
+            (parts[p], left) = (part, rest);
+        }
+    }
+    tasks
 }
 
 #[inline(always)]

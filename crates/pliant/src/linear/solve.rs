@@ -2,7 +2,7 @@
 //! once for all right-hand sides.
 
 use super::Factor;
-use super::structure::{Panel, Plan};
+use super::structure::Plan;
 use crate::math::{LANES, Lane};
 use rayon::prelude::*;
 

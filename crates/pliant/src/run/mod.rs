@@ -26,6 +26,8 @@ pub struct RunOptions {
     pub frames: Option<u32>,
     /// Go on from the last checkpoint in `dir`.
     pub resume: bool,
+    /// Folder where the factors of implicit bodies are kept between runs.
+    pub factor_cache: Option<PathBuf>,
 }
 
 /// Who watches a run.
@@ -95,6 +97,9 @@ pub enum RunError {
 /// Runs a scene into a folder.
 pub fn run(scene: &Scene, options: &RunOptions, observer: &mut dyn Observer) -> Result<Summary, RunError> {
     let mut simulation = scene.build().map_err(Box::new)?;
+    if let Some(folder) = &options.factor_cache {
+        simulation.keep_factors_in(folder);
+    }
     let run = Run::open(scene, options, &mut simulation, observer)?;
     run.go(simulation, observer)
 }

@@ -43,8 +43,9 @@ pub struct Solvers {
     pub systems: BTreeMap<&'static str, Iterations>,
     /// Newton iterations a step.
     pub newton_iterations: f64,
-    /// Factors made.
+    /// Factors made, and factors read from the cache.
     pub factors: u64,
+    pub cached_factors: u64,
 }
 
 /// Iterations of a system's solves.
@@ -72,6 +73,7 @@ impl Solvers {
             systems: SolvePart::ALL.into_iter().filter_map(system).collect(),
             newton_iterations: totals.newton as f64 / steps.max(1) as f64,
             factors: totals.factors,
+            cached_factors: totals.cached_factors,
         })
     }
 }

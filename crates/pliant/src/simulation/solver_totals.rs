@@ -2,6 +2,8 @@
 
 use super::Simulation;
 use crate::elasticity::{PartReport, SolvePart, SolveReport};
+use crate::linear::FactorCache;
+use std::path::PathBuf;
 
 /// Sums over the steps of a run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,6 +16,8 @@ pub struct SolverTotals {
     pub newton: usize,
     /// Factors made.
     pub factors: u64,
+    /// Factors read from the cache.
+    pub cached_factors: u64,
 }
 
 impl SolverTotals {
@@ -46,6 +50,11 @@ impl Simulation {
 
     /// What the solvers did since the start of this run.
     pub fn solver_totals(&self) -> SolverTotals {
-        SolverTotals { factors: self.factors.made, ..self.solvers }
+        SolverTotals { factors: self.factors.made, cached_factors: self.factors.read, ..self.solvers }
+    }
+
+    /// Keeps the factors of implicit bodies in a folder, for the next run.
+    pub fn keep_factors_in(&mut self, folder: impl Into<PathBuf>) {
+        self.factors.cache = Some(FactorCache::open(folder));
     }
 }
