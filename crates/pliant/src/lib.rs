@@ -10,6 +10,7 @@
 //! | [`geometry`] | shapes, regions, sampling |
 //! | [`particles`] | the columns, ordering |
 //! | [`neighbors`] | grid search, rest neighbourhoods |
+//! | [`linear`] | sparse factors, conjugate gradients |
 //! | [`rigid`] | obstacles |
 //! | [`forces`] | contact |
 //! | [`elasticity`] | one file a paper |
@@ -23,6 +24,7 @@ pub mod elasticity;
 pub mod forces;
 pub mod geometry;
 pub mod kernel;
+pub mod linear;
 pub mod material;
 pub mod math;
 pub mod neighbors;
