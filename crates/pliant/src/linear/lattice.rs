@@ -43,7 +43,7 @@ pub(super) fn key(at: [i32; 3]) -> u64 {
     at.iter().fold(0, |key, &c| key << (KEY_BITS + 1) | (c + 1) as u64)
 }
 
-fn coordinates(key: u64) -> [i32; 3] {
+pub(super) fn coordinates(key: u64) -> [i32; 3] {
     let part = |k: u32| (key >> ((KEY_BITS + 1) * k) & ((1 << (KEY_BITS + 1)) - 1)) as i32 - 1;
     [part(2), part(1), part(0)]
 }

@@ -7,6 +7,8 @@ mod jacobi;
 mod lattice;
 mod level;
 mod multigrid;
+#[cfg(test)]
+mod tests;
 
 pub use block::{Block, CorotatedPoint, ScalarPoint};
 pub use cg::{Breakdown, ConjugateGradients, Operator, Preconditioner, Solved, Tolerance};

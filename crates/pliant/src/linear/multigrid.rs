@@ -121,12 +121,19 @@ impl<B: Block> Multigrid<B> {
         self.places[i].fractions
     }
 
-    /// z += P (V-cycle) Pᵀ r.
+    /// z += P (V-cycle) Pᵀ r. One scope, as the many small passes would each wake the pool from outside.
     pub fn add(&mut self, r: &[glam::Vec3], z: &mut [glam::Vec3]) {
-        self.gather(r);
-        self.cycle(0);
-        let (finest, places) = (&self.levels[0], &self.places);
-        z.par_iter_mut().with_min_len(CHUNK).zip(places).for_each(|(z, place)| {
+        rayon::scope(|_| {
+            self.gather(r);
+            self.cycle(0);
+            self.spread(z);
+        });
+    }
+
+    /// z += P x of the finest grid.
+    fn spread(&self, z: &mut [glam::Vec3]) {
+        let finest = &self.levels[0];
+        z.par_iter_mut().with_min_len(CHUNK).zip(&self.places).for_each(|(z, place)| {
             let nodes = &finest.lattice.corners[place.cell as usize];
             let terms = weights(place.fractions).into_iter().zip(nodes);
             *z += glam::Vec3::from(terms.map(|(w, &n)| finest.x[n as usize] * w).sum::<Vec3A>());
@@ -206,5 +213,77 @@ impl<D: Preconditioner, B: Block> Preconditioner for WithGrids<D, B> {
     fn apply(&mut self, r: &[glam::Vec3], z: &mut [glam::Vec3]) {
         self.particles.apply(r, z);
         self.grids.add(r, z);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::block::{CorotatedPoint, ScalarPoint};
+    use super::super::lattice::coordinates;
+    use super::*;
+    use glam::Mat3A;
+
+    const S: Real = 0.1;
+
+    fn rest() -> Vec<Vec3> {
+        let wobble = |i: usize| {
+            0.2 * Vec3::new((1.3 * i as f64).sin(), (2.7 * i as f64).cos(), (0.7 * i as f64).sin())
+        };
+        let lattice = |i: usize| Vec3::new((i / 200) as f64, (i / 10 % 20) as f64, (i % 10) as f64);
+        (0..8_000).map(|i| (lattice(i) + wobble(i)) * S).collect()
+    }
+
+    fn affine(x: Vec3A) -> Vec3A {
+        Vec3A::new(0.3, -1.0, 2.0) + GRADIENT * x
+    }
+
+    const GRADIENT: Mat3A =
+        Mat3A::from_cols(Vec3A::new(0.5, 0.2, -1.0), Vec3A::new(1.5, -0.3, 0.4), Vec3A::new(0.0, 0.7, 0.9));
+
+    /// v·A v on every level for the affine field above.
+    fn energies<B: Block>(grids: &Multigrid<B>, rest: &[Vec3]) -> Vec<f64> {
+        let low = rest.iter().fold(Vec3::INFINITY, |low, x| low.min(*x)) - Vec3::splat(0.5 * S);
+        let energy = |(l, level): (usize, &Level<B>)| {
+            let size = CELL * S * (1 << l) as f64;
+            let position = |&node: &u64| low + glam::IVec3::from(coordinates(node)).as_dvec3() * size;
+            let mut v: Vec<Vec3A> =
+                level.lattice.nodes.iter().map(|n| affine(position(n).as_vec3a())).collect();
+            v.push(Vec3A::ZERO);
+            let row = |i: usize| -> f64 {
+                let terms = level.rows[i].iter().zip(&level.lattice.neighbors[i]);
+                v[i].dot(terms.map(|(block, &j)| block.times(v[j as usize])).sum()) as f64
+            };
+            (0..level.len()).map(row).sum()
+        };
+        grids.levels.iter().enumerate().map(energy).collect()
+    }
+
+    #[test]
+    fn every_level_knows_the_energy_of_affine_fields() {
+        let rest = rest();
+        let mass = |i: usize| 1.0 + 0.1 * (i % 7) as f32;
+        let inertia: f64 = rest
+            .iter()
+            .enumerate()
+            .map(|(i, x)| (mass(i) * affine(x.as_vec3a()).length_squared()) as f64)
+            .sum();
+        let mut scalar = Multigrid::<f32>::new(&rest, S, |i| i % 50 == 0);
+        scalar.update(|i| ScalarPoint { mass: mass(i), stiffness: 3.0 });
+        let squared =
+            |m: Mat3A| m.x_axis.length_squared() + m.y_axis.length_squared() + m.z_axis.length_squared();
+        let stretching = 3.0 * (rest.len() as f32 * squared(GRADIENT)) as f64;
+        let rotation = Mat3A::from_rotation_x(0.7);
+        let mut corotated = Multigrid::<Mat3A>::new(&rest, S, |i| i % 50 == 0);
+        corotated.update(|i| CorotatedPoint { mass: mass(i), mu: 2.0, lambda: 5.0, rotation });
+        let local = rotation.transpose() * GRADIENT;
+        let strain = (local + local.transpose()) * 0.5;
+        let tr = local.x_axis.x + local.y_axis.y + local.z_axis.z;
+        let elastic = rest.len() as f64 * (4.0 * squared(strain) + 5.0 * tr * tr) as f64;
+        let found = [(energies(&scalar, &rest), stretching), (energies(&corotated, &rest), elastic)];
+        for (levels, stiffness) in found {
+            assert!(levels.len() > 1);
+            // Sums of many terms in single precision.
+            assert!(levels.iter().all(|e| (e / (inertia + stiffness) - 1.0).abs() < 1e-4), "{levels:?}");
+        }
     }
 }
