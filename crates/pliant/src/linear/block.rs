@@ -32,7 +32,7 @@ pub trait Block: Copy + Send + Sync + AddAssign {
     fn transposed(self) -> Self;
     /// Entry (r, c), both below `WIDTH`.
     fn entry(self, r: usize, c: usize) -> f32;
-    /// Sums of the magnitudes of each row, and the diagonal alone.
+    /// Sums of the magnitudes of each of its rows.
     fn row_sums(self) -> Vec3A;
 
     /// Adds a particle where the corners' functions have values w and gradients g.

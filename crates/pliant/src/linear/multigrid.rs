@@ -1,21 +1,22 @@
 //! A multigrid for bodies of particles: what a particle cannot see of a system is solved on grids around it.
 //!
-//! Conjugate gradients with a diagonal preconditioner need more iterations the stiffer a body is: information travels one
-//! neighbourhood an iteration, while the implicit step couples particles over sqrt(S) spacings, S = dt² E / (rho s²).
+//! Conjugate gradients with a diagonal preconditioner need more iterations the stiffer a body is: information travels
+//! one neighbourhood an iteration, while an implicit step couples particles over sqrt(S) spacings, S = dt² E / (rho s²).
 //! So smooth changes are solved for on a background grid of spacing H = `CELL` particle spacings. A grid function
 //! v(X) = Σ_n w_n(X) v_n, w trilinear, has at the particles nearly the energy
 //!   Σ_k ½ m_k |v(X_k)|² + V_k ψ_k(∇v(X_k)),
 //! with the exact gradient of v in place of the SPH one. Its matrix couples a node with the 26 around it and needs no
-//! pair of particles. As the functions of a grid of twice the spacing are functions of the grid, so on up to
-//! a handful of nodes, each coarser matrix is Pᵀ A P exactly; cell by cell it is a sum over eight cells.
-//! One V-cycle over the grids serves as their inverse. Added to a diagonal preconditioner of the particles it
-//! bounds the iterations whatever the size and the stiffness (docs/theory/solvers.md has the numbers):
+//! pair of particles. The functions of a grid of twice the spacing are functions of the grid, so each coarser matrix is
+//! Pᵀ A P exactly; cell by cell it is a sum over eight cells. One V-cycle over the grids serves as their inverse.
+//! Added to a diagonal preconditioner of the particles it bounds the iterations whatever the size and the stiffness:
 //!   M⁻¹ = D⁻¹ + P (V-cycle) Pᵀ.
-//! Held particles (identity rows) take no part in P. The matrix must still know of them: give them as mass the
-//! entry of A's diagonal that they would have if they were free, as that is what moving a neighbour costs.
+//! docs/theory/solvers.md has the numbers.
 //!
-//! The grids lie in the rest shape and are laid once. Other steps, moduli or rotations need `update`, which costs about as
-//! much as one or two products with A.
+//! Held particles (identity rows) take no part in P. The matrix must still know of them: give them as mass the entry
+//! of A's diagonal that they would have if they were free, as that is what moving a neighbour costs.
+//!
+//! The grids lie in the rest shape and are laid once. Another step, other moduli or rotations need `update`, which
+//! costs about as much as one product with A.
 
 use super::block::{Block, CORNERS, Element, gradients, weights};
 use super::cg::Preconditioner;
