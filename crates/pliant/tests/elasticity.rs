@@ -1,7 +1,7 @@
 //! Laws that hold for every elastic method.
 #![allow(non_snake_case)]
 
-use pliant::elasticity::{ElasticBody, Method, Model, Solver};
+use pliant::elasticity::{ElasticBody, Method, Model, SolveTolerance, Solver};
 use pliant::geometry::{Outline, Sampling, Shape};
 use pliant::kernel::{Kernel, KernelKind};
 use pliant::material::{Law, Moduli};
@@ -159,7 +159,14 @@ fn corrected_gradients_reproduce_every_affine_map() {
     for law in Law::ALL {
         let body = body(
             &rest,
-            Method { model: Model::Mls2004, law, zero_energy: 0.1, xsph: 0.0, solver: Solver::Linear },
+            Method {
+                model: Model::Mls2004,
+                law,
+                zero_energy: 0.1,
+                xsph: 0.0,
+                solver: Solver::Linear,
+                tolerance: SolveTolerance::default(),
+            },
         );
         let x: Vec<Vec3> = rest.iter().map(|X| F * *X).collect();
         for state in body.point_states(&x) {
@@ -204,7 +211,14 @@ fn a_flat_sheet_bent_out_of_its_plane_is_pushed_back() {
     for model in Model::EXPLICIT {
         let mut body = body(
             &rest,
-            Method { model, law: Law::Corotated, zero_energy: 1.0, xsph: 0.0, solver: Solver::Linear },
+            Method {
+                model,
+                law: Law::Corotated,
+                zero_energy: 1.0,
+                xsph: 0.0,
+                solver: Solver::Linear,
+                tolerance: SolveTolerance::default(),
+            },
         );
         let up = |X: &Vec3| if X.length() < 0.01 { 0.02 * S } else { 0.0 };
         let x: Vec<Vec3> = rest.iter().map(|X| *X + Vec3::Y * up(X)).collect();

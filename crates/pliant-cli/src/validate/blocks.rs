@@ -1,7 +1,7 @@
 //! Blocks: confined and bonded compression, the limit of St Venant-Kirchhoff.
 
 use super::record::{Recorder, Resolution, advance, displacements, forces, mean_where};
-use pliant::elasticity::{ElasticBody, Method, Model, Solver};
+use pliant::elasticity::{ElasticBody, Method, Model, SolveTolerance, Solver};
 use pliant::geometry::{Sampling, Shape};
 use pliant::kernel::{Kernel, KernelKind};
 use pliant::material::{Law, Moduli};

@@ -1,7 +1,7 @@
 //! A motion put in by hand, and the load that makes it a solution.
 
 use super::record::{Recorder, Resolution, odd_turn};
-use pliant::elasticity::{ElasticBody, Method, Model, Solver};
+use pliant::elasticity::{ElasticBody, Method, Model, SolveTolerance, Solver};
 use pliant::kernel::{Kernel, KernelKind};
 use pliant::material::{Law, Moduli};
 use pliant::math::{Quat, Vec3};

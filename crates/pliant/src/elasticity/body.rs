@@ -16,7 +16,7 @@
 #![allow(non_snake_case)] // B, A, F, T as in the theory
 
 use super::rest::{Rest, SliceRest};
-use super::{Method, Model, Solver, becker2009, mls2004, solenthaler2007};
+use super::{Method, Model, SolveTolerance, Solver, becker2009, mls2004, solenthaler2007};
 use crate::kernel::Kernel;
 use crate::material::{Law, Moduli};
 use crate::math::{LANES, Lane, Mat3, Mat3x8, Quat, Quatx8, Real, Sym3x8, Vec3, Vec3x8, polar_rotation};
@@ -119,6 +119,7 @@ pub struct ElasticBody {
     pub(super) rest: Arc<Rest>,
     pub(super) moduli: Moduli,
     solver: Solver,
+    tolerance: SolveTolerance,
     /// Per-particle rotations R_i, warm start of the next step: state, saved in checkpoints.
     pub(super) rotations: Vec<Quatx8>,
     /// Displacements from the rigid frame, computed by `localize`.
@@ -163,6 +164,7 @@ impl ElasticBody {
             rest,
             moduli,
             solver: method.solver,
+            tolerance: method.tolerance,
             rotations: vec![Quatx8::splat(Quat::IDENTITY); n.div_ceil(LANES)],
             local: vec![[0.0; 4]; n],
             frame: Mat3x8::diagonal(Lane::ONE),
@@ -221,6 +223,15 @@ impl ElasticBody {
 
     pub(super) fn solver(&self) -> Solver {
         self.solver
+    }
+
+    pub(super) fn tolerance(&self) -> SolveTolerance {
+        self.tolerance
+    }
+
+    /// First Lamé parameter of particle i [Pa].
+    pub(super) fn lambda_of(&self, i: usize) -> f32 {
+        self.rest.slices[i / LANES].lambda.as_array()[i % LANES]
     }
 
     /// Rotation Q of the rigid frame.

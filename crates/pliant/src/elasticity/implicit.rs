@@ -15,18 +15,17 @@
 #![allow(non_snake_case)] // K, R, F, P, T as in the theory
 
 use super::newton::{Newton, SliceTangent};
+use super::preconditioner::BodyPreconditioner;
 use super::rest::SliceRest;
 use super::stretch::{FactorShelf, Stiffnesses, Stretch, StretchFactor};
-use super::{Deformation, ElasticBody, Model, Solver};
-use crate::linear::{
-    BlockJacobi, ConjugateGradients, Factor, Operator, Preconditioner, SolveWork, Solved, Tolerance,
-};
-use crate::math::{CHUNK, LANES, Lane, Mat3, Mat3x8, Real, Vec3, outer};
+use super::{Deformation, ElasticBody, Model, SolveTolerance, Solver};
+use crate::linear::{ConjugateGradients, Factor, Operator, Preconditioner, SolveWork, Solved, Tolerance};
+use crate::math::{CHUNK, Lane, Mat3x8, Real, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Relative residual of a solve.
-const TOLERANCE: Real = 1e-4;
+/// A body softer than this stiffness number S is iterated in fewer products than a factor costs.
+const SOFT: Real = 1.0;
 /// Iterations after which a solve is taken as it is.
 const MAX_ITERATIONS: usize = 400;
 
@@ -82,21 +81,10 @@ pub struct SolveReport {
     pub newton: usize,
 }
 
-/// What of the diagonal of K does not change: sums over the particles k whose gradient particle i enters, with its
-/// coefficient w_k, in the rest frame.
-#[derive(Clone, Copy, Debug)]
-struct Diagonal {
-    /// Σ V_k w_k ⊗ w_k.
-    gradients: glam::Mat3,
-    /// Of the zero-energy control, over z.
-    zero_energy: f32,
-}
-
 /// Solves the implicit steps of a body.
 #[derive(Clone, Debug)]
 pub struct ImplicitSolver {
     pub(super) masses: Vec<f32>,
-    diagonals: Vec<Diagonal>,
     /// Bodies of a family share their factors.
     family: usize,
     factor: Option<Arc<StretchFactor>>,
@@ -109,7 +97,8 @@ pub struct ImplicitSolver {
     pub(super) right: Vec<glam::Vec3>,
     pub(super) held: Vec<bool>,
     conjugate_gradients: ConjugateGradients,
-    blocks: BlockJacobi,
+    preconditioner: BodyPreconditioner,
+    tolerance: SolveTolerance,
     work: SolveWork,
     newton: Option<Newton>,
 }
@@ -119,7 +108,6 @@ impl ImplicitSolver {
         let n = masses.len();
         ImplicitSolver {
             masses: masses.iter().map(|m| *m as f32).collect(),
-            diagonals: diagonals(body),
             family,
             factor: None,
             spent: 0.0,
@@ -128,7 +116,8 @@ impl ImplicitSolver {
             right: vec![glam::Vec3::ZERO; n],
             held: vec![false; n],
             conjugate_gradients: ConjugateGradients::new(n),
-            blocks: BlockJacobi::default(),
+            preconditioner: BodyPreconditioner::new(body),
+            tolerance: body.tolerance(),
             work: SolveWork::default(),
             newton: (body.solver() == Solver::Newton).then(|| Newton::new(n)),
         }
@@ -143,11 +132,11 @@ impl ImplicitSolver {
         shelf: &mut FactorShelf,
     ) {
         self.held.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(i, slot)| *slot = held(i));
-        if body.constants.model != Model::Kugelstadt2021 {
+        let soft = BodyPreconditioner::stiffness_number(body, &self.masses, dt) < SOFT;
+        if body.constants.model != Model::Kugelstadt2021 || soft && self.factor.is_none() {
             return;
         }
-        let stiffnesses =
-            Stiffnesses { shear: dt * dt * body.moduli.shear, zero_energy: dt * dt * body.constants.z };
+        let stiffnesses = Stiffnesses::new(body, dt);
         let stretch = Stretch { rest: &body.rest, masses: &self.masses, held: &self.held, stiffnesses };
         let present = self.factor.as_ref().filter(|factor| factor.holds(&self.held));
         if present.is_some_and(|f| f.stiffnesses == stiffnesses || self.spent < f.worth) {
@@ -204,8 +193,7 @@ impl ImplicitSolver {
             self.change.fill(glam::Vec3::ZERO);
             return self.iterate(body, dt, SolvePart::Stretch);
         };
-        let stiffnesses =
-            Stiffnesses { shear: dt * dt * body.moduli.shear, zero_energy: dt * dt * body.constants.z };
+        let stiffnesses = Stiffnesses::new(body, dt);
         if factor.stiffnesses == stiffnesses {
             self.change.copy_from_slice(&self.right);
             factor.factor.solve(&mut self.change, &mut self.work);
@@ -219,7 +207,7 @@ impl ImplicitSolver {
             &mut preconditioner,
             &self.right,
             &mut self.change,
-            Tolerance::Relative(TOLERANCE),
+            self.tolerance.of(&self.masses),
             MAX_ITERATIONS,
         );
         self.spent += solved.iterations.saturating_sub(1) as Real;
@@ -283,14 +271,14 @@ impl ImplicitSolver {
 
     /// (M + dt² K_part) change = right, from the `change` given.
     fn iterate(&mut self, body: &mut ElasticBody, dt: Real, part: SolvePart) -> Solved {
-        self.set_blocks(body, dt, part);
+        self.preconditioner.set(body, &self.masses, &self.held, dt, part);
         let mut operator = Stiffness::new(body, &self.masses, &self.held, dt, part);
         self.conjugate_gradients.solve(
             &mut operator,
-            &mut self.blocks,
+            &mut self.preconditioner,
             &self.right,
             &mut self.change,
-            Tolerance::Relative(TOLERANCE),
+            self.tolerance.of(&self.masses),
             MAX_ITERATIONS,
         )
     }
@@ -305,7 +293,7 @@ impl ImplicitSolver {
     ) -> Solved {
         let factor = self.factor.clone();
         if factor.is_none() {
-            self.set_blocks(body, dt, SolvePart::Whole);
+            self.preconditioner.set(body, &self.masses, &self.held, dt, SolvePart::Whole);
         }
         let mut operator = Stiffness::new(body, &self.masses, &self.held, dt, SolvePart::Whole);
         operator.tangents = Some(tangents);
@@ -316,21 +304,16 @@ impl ImplicitSolver {
                 let mut by_factor = ByFactor { factor: &factor.factor, work: &mut self.work };
                 cg.solve(&mut operator, &mut by_factor, right, change, tolerance, MAX_ITERATIONS)
             }
-            None => cg.solve(&mut operator, &mut self.blocks, right, change, tolerance, MAX_ITERATIONS),
+            None => {
+                cg.solve(&mut operator, &mut self.preconditioner, right, change, tolerance, MAX_ITERATIONS)
+            }
         }
     }
 
-    /// Block Jacobi: the diagonal of M + dt² K_part at rest, turned by the rotation of each particle.
-    fn set_blocks(&mut self, body: &ElasticBody, dt: Real, part: SolvePart) {
-        let (mu, z, dt2) = (body.moduli.shear as f32, body.constants.z as f32, (dt * dt) as f32);
-        let (diagonals, masses, rest) = (&self.diagonals, &self.masses, &body.rest);
-        self.blocks.set_inverse(masses.len(), |i| {
-            let lambda = rest.slices[i / LANES].lambda.as_array()[i % LANES];
-            let R = glam::Mat3::from_quat(body.rotations[i / LANES].get(i % LANES).as_quat());
-            let mass = glam::Mat3::from_diagonal(glam::Vec3::splat(masses[i]));
-            let block = diagonals[i].block(part, mu, lambda, z) * dt2 + mass;
-            R * block.inverse() * R.transpose()
-        });
+    pub fn bytes(&self) -> usize {
+        let vectors = 6 * size_of::<glam::Vec3>() + size_of::<f32>() + 1;
+        let factor = self.factor.as_ref().map_or(0, |f| f.factor.bytes() / Arc::strong_count(f));
+        self.masses.len() * vectors + self.preconditioner.bytes() + factor
     }
 }
 
@@ -460,38 +443,4 @@ impl Operator for Stiffness<'_> {
             ),
         }
     }
-}
-
-impl Diagonal {
-    /// The block of K_part: of V (mu |dF + R dFᵀ R|²/2 + lambda (R : dF)²) with dF = p ⊗ w.
-    fn block(&self, part: SolvePart, mu: f32, lambda: f32, z: f32) -> glam::Mat3 {
-        let W = self.gradients;
-        let scalar = |s: f32| glam::Mat3::from_diagonal(glam::Vec3::splat(s));
-        let size = W.x_axis.x + W.y_axis.y + W.z_axis.z;
-        match part {
-            SolvePart::Whole => W * (mu + lambda) + scalar(mu * size + z * self.zero_energy),
-            SolvePart::Stretch => scalar(2.0 * mu * size + z * self.zero_energy),
-            SolvePart::Volume => W * lambda,
-        }
-    }
-}
-
-/// F_k = Σ_l (x_l - x_k) ⊗ C_k b_kl depends on x_i by w_k = C_k b_ki for neighbours k and by w_i = -C_i Σ_l b_il;
-/// the zero-energy control is Σ_l beta_kl |x_kl|² - B_k C_k : B_k.
-fn diagonals(body: &ElasticBody) -> Vec<Diagonal> {
-    let rest = &body.rest;
-    let diagonal = |i: usize| {
-        let (mut W, mut zero_energy, mut b_i) = (Mat3::ZERO, 0.0, Vec3::ZERO);
-        rest.neighbors.for_each_of(i, |k, b, beta| {
-            let w = rest.correction_of(k) * b;
-            W += outer(w, w) * rest.volumes[k];
-            zero_energy += 2.0 * beta - b.dot(w);
-            b_i += b;
-        });
-        let w = rest.correction_of(i) * b_i;
-        W += outer(w, w) * rest.volumes[i];
-        zero_energy -= b_i.dot(w);
-        Diagonal { gradients: W.as_mat3(), zero_energy: zero_energy as f32 }
-    };
-    (0..body.len()).into_par_iter().with_min_len(128).map(diagonal).collect()
 }

@@ -10,6 +10,7 @@ mod body;
 mod implicit;
 mod mls2004;
 mod newton;
+mod preconditioner;
 mod reference;
 mod rest;
 mod solenthaler2007;
@@ -22,6 +23,7 @@ pub use reference::PointState;
 pub use stable_step::StableStep;
 pub use stretch::FactorShelf;
 
+use crate::linear::Tolerance;
 use crate::material::Law;
 use crate::math::Real;
 
@@ -86,6 +88,30 @@ pub enum Solver {
     Newton,
 }
 
+/// When the residual r of an implicit solve is small enough.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SolveTolerance {
+    /// |r| below this part of the right-hand side's.
+    Relative(Real),
+    /// Mean over the particles of |r_i| / m_i below this [m/s], as in [P18].
+    Absolute(Real),
+}
+
+impl Default for SolveTolerance {
+    fn default() -> Self {
+        SolveTolerance::Relative(1e-4)
+    }
+}
+
+impl SolveTolerance {
+    fn of(self, masses: &[f32]) -> Tolerance<'_> {
+        match self {
+            SolveTolerance::Relative(value) => Tolerance::Relative(value),
+            SolveTolerance::Absolute(value) => Tolerance::AbsolutePerMass(value, masses),
+        }
+    }
+}
+
 /// How a body's elastic force is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Method {
@@ -93,6 +119,8 @@ pub struct Method {
     pub law: Law,
     /// How implicit models solve a step.
     pub solver: Solver,
+    /// When an implicit solve is good enough.
+    pub tolerance: SolveTolerance,
     /// Strength alpha of the zero-energy control; 0 switches it off.
     pub zero_energy: Real,
     /// Material-space XSPH damping of relative motion [1/s].

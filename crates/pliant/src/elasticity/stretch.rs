@@ -6,6 +6,7 @@
 //! Held particles are rows of the identity.
 #![allow(non_snake_case)] // B, C, K as in the theory
 
+use super::ElasticBody;
 use super::rest::Rest;
 use crate::linear::{Factor, FactorCache, NotPositiveDefinite, Origin, SymmetricMatrix};
 use crate::math::{Mat3, Real, Vec3};
@@ -19,6 +20,12 @@ pub(super) struct Stiffnesses {
     pub shear: Real,
     /// dt² z [Pa s2].
     pub zero_energy: Real,
+}
+
+impl Stiffnesses {
+    pub fn new(body: &ElasticBody, dt: Real) -> Self {
+        Stiffnesses { shear: dt * dt * body.moduli.shear, zero_energy: dt * dt * body.constants.z }
+    }
 }
 
 /// A factor, and what it was made from.

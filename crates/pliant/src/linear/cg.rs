@@ -195,7 +195,7 @@ impl Tolerance<'_> {
 }
 
 /// a·b, summed in double precision in an order fixed by the length alone.
-pub(super) fn product(a: &[Vec3], b: &[Vec3]) -> f64 {
+pub(crate) fn product(a: &[Vec3], b: &[Vec3]) -> f64 {
     sum_by_chunk(a.len(), 0.0, |range| product_of_chunk(&a[range.clone()], &b[range]))
 }
 

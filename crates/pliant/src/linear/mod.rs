@@ -22,6 +22,7 @@ mod tests;
 
 pub use block::{Block, CorotatedPoint, ScalarPoint};
 pub use cache::{FactorCache, Origin};
+pub(crate) use cg::product;
 pub use cg::{Breakdown, ConjugateGradients, Operator, Preconditioner, Solved, Tolerance};
 pub use dissection::{nested_dissection, sweep_order};
 pub use factor::{Factor, FactorCost, NotPositiveDefinite};

@@ -7,7 +7,7 @@ use super::super::file::{LawWord, MaterialFile, MaterialsFile, ModelWord, Solver
 use super::super::read::At;
 use super::super::suggest::quoted;
 use super::numbers::show;
-use crate::elasticity::{Method, Model, Solver};
+use crate::elasticity::{Method, Model, SolveTolerance, Solver};
 use crate::material::{Law, Material, Moduli};
 
 /// Stiffest modulus [Pa]; diamond has 1e12.
@@ -51,6 +51,7 @@ fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneE
         model,
         law,
         solver: solver(at, written, (model, law, material.moduli))?,
+        tolerance: tolerance(at, written, model)?,
         zero_energy: at.key("zero_energy").range(written.zero_energy.unwrap_or(0.1), 0.0, 10.0, "")?,
         xsph: at.key("xsph").range(written.xsph.unwrap_or(0.0), 0.0, 1e6, "1/s")?,
     };
@@ -130,6 +131,29 @@ fn solver(
         ));
     }
     Ok(solver)
+}
+
+fn tolerance(at: At<'_>, written: &MaterialFile, model: Model) -> Result<SolveTolerance, SceneError> {
+    let given = [("tolerance", written.tolerance), ("absolute_tolerance", written.absolute_tolerance)];
+    if let Some((key, _)) = given.iter().find(|(_, value)| value.is_some()).filter(|_| !model.is_implicit()) {
+        return Err(at.key(key).key_error(
+            format!("{} means nothing to the explicit model {}", quoted(key), quoted(model.name())),
+            "leave it out, or use model = \"peer2018\" or \"kugelstadt2021\"",
+        ));
+    }
+    match (written.tolerance, written.absolute_tolerance) {
+        (None, None) => Ok(SolveTolerance::default()),
+        (Some(relative), None) => {
+            at.key("tolerance").range(relative, 1e-6, 0.1, "").map(SolveTolerance::Relative)
+        }
+        (None, Some(absolute)) => {
+            at.key("absolute_tolerance").range(absolute, 1e-9, 10.0, "m/s").map(SolveTolerance::Absolute)
+        }
+        (Some(_), Some(_)) => Err(at.key("absolute_tolerance").key_error(
+            format!("material {} gives its tolerance in two ways", quoted(at.label)),
+            "give tolerance (relative) or absolute_tolerance (m/s)",
+        )),
+    }
 }
 
 /// A law with its own number.

@@ -45,6 +45,10 @@ table! {
         law: Option<LawWord>,
         /// How "peer2018" and "kugelstadt2021" solve a step; default "linear" for the law "corotated", else "newton".
         solver: Option<SolverWord>,
+        /// Relative residual of an implicit solve, 1e-6 to 0.1; default 1e-4.
+        tolerance: Option<f64>,
+        /// Instead of it, the mean residual of a particle over its mass [m/s], as in the paper of peer2018.
+        absolute_tolerance: Option<f64>,
         /// Strain measure, another word for two laws: "linear" is corotated, "green" is st_venant_kirchhoff.
         strain: Option<StrainWord>,
         /// Stretch below which neo_hookean_bounded goes on with the stiffness it has there, 0.05 to 0.95; default 0.3.
