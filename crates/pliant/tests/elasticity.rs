@@ -1,7 +1,7 @@
 //! Laws that hold for every elastic method.
 #![allow(non_snake_case)]
 
-use pliant::elasticity::{ElasticBody, Method, Model, SolveTolerance, Solver};
+use pliant::elasticity::{ElasticBody, Method, Model};
 use pliant::geometry::{Outline, Sampling, Shape};
 use pliant::kernel::{Kernel, KernelKind};
 use pliant::material::{Law, Moduli};
@@ -14,13 +14,7 @@ const E: f64 = 1e5;
 fn every_method() -> impl Iterator<Item = Method> {
     Model::EXPLICIT.into_iter().flat_map(|model| {
         Law::ALL.into_iter().filter(move |law| model.accepts(*law)).flat_map(move |law| {
-            [0.0, 0.1].map(|zero_energy| Method {
-                model,
-                law,
-                zero_energy,
-                xsph: 0.0,
-                solver: Solver::Linear,
-            })
+            [0.0, 0.1].map(|zero_energy| Method { law, zero_energy, ..Method::of(model) })
         })
     })
 }
@@ -157,17 +151,7 @@ fn corrected_gradients_reproduce_every_affine_map() {
     let F = Mat3::from_cols_array(&[1.1, 0.05, 0.0, 0.2, 0.95, 0.03, 0.0, -0.1, 1.02]);
     let rest = jittered(Shape::Box { size: Vec3::splat(0.8) }.sample(S, Sampling::Lattice));
     for law in Law::ALL {
-        let body = body(
-            &rest,
-            Method {
-                model: Model::Mls2004,
-                law,
-                zero_energy: 0.1,
-                xsph: 0.0,
-                solver: Solver::Linear,
-                tolerance: SolveTolerance::default(),
-            },
-        );
+        let body = body(&rest, Method { law, zero_energy: 0.1, ..Method::of(Model::Mls2004) });
         let x: Vec<Vec3> = rest.iter().map(|X| F * *X).collect();
         for state in body.point_states(&x) {
             assert!(state.deformation_gradient.abs_diff_eq(F, 1e-6));
@@ -209,17 +193,7 @@ fn a_flat_sheet_bent_out_of_its_plane_is_pushed_back() {
     let rest = Shape::Sheet { size: [0.9, 0.9], outline: Outline::Rectangle, relief: None }
         .sample(S, Sampling::Lattice);
     for model in Model::EXPLICIT {
-        let mut body = body(
-            &rest,
-            Method {
-                model,
-                law: Law::Corotated,
-                zero_energy: 1.0,
-                xsph: 0.0,
-                solver: Solver::Linear,
-                tolerance: SolveTolerance::default(),
-            },
-        );
+        let mut body = body(&rest, Method { law: Law::Corotated, zero_energy: 1.0, ..Method::of(model) });
         let up = |X: &Vec3| if X.length() < 0.01 { 0.02 * S } else { 0.0 };
         let x: Vec<Vec3> = rest.iter().map(|X| *X + Vec3::Y * up(X)).collect();
         let f = forces(&mut body, &x);

@@ -1,7 +1,7 @@
 //! Blocks: confined and bonded compression, the limit of St Venant-Kirchhoff.
 
 use super::record::{Recorder, Resolution, advance, displacements, forces, mean_where};
-use pliant::elasticity::{ElasticBody, Method, Model, SolveTolerance, Solver};
+use pliant::elasticity::{ElasticBody, Method, Model};
 use pliant::geometry::{Sampling, Shape};
 use pliant::kernel::{Kernel, KernelKind};
 use pliant::material::{Law, Moduli};
@@ -79,13 +79,7 @@ pub fn compressive_limit(r: &mut Recorder) {
     let (s, young, nu) = (0.05, 1e5, 0.3);
     let rest = Shape::Box { size: Vec3::new(1.0, 0.4, 0.4) }.sample(s, Sampling::Lattice);
     let kernel = Kernel::new(KernelKind::WendlandC2, 2.0 * s);
-    let method = Method {
-        model: Model::Mls2004,
-        law: Law::StVenantKirchhoff,
-        zero_energy: 0.1,
-        xsph: 0.0,
-        solver: Solver::Linear,
-    };
+    let method = Method { law: Law::StVenantKirchhoff, zero_energy: 0.1, ..Method::of(Model::Mls2004) };
     let moduli = Moduli::from_young_poisson(young, nu);
     let mut body = ElasticBody::new(rest.clone(), s.powi(3), 1000.0, kernel, method, moduli);
     let still = vec![Vec3::ZERO; rest.len()];

@@ -1,7 +1,7 @@
 //! A motion put in by hand, and the load that makes it a solution.
 
 use super::record::{Recorder, Resolution, odd_turn};
-use pliant::elasticity::{ElasticBody, Method, Model, SolveTolerance, Solver};
+use pliant::elasticity::{ElasticBody, Method, Model};
 use pliant::kernel::{Kernel, KernelKind};
 use pliant::material::{Law, Moduli};
 use pliant::math::{Quat, Vec3};
@@ -101,13 +101,7 @@ impl Square {
         }
         let moduli = Moduli::from_young_poisson(YOUNG, 0.3);
         let kernel = Kernel::new(KernelKind::WendlandC2, 2.0 * s);
-        let method = Method {
-            model: Model::Mls2004,
-            law: Law::NeoHookean,
-            zero_energy,
-            xsph: 0.0,
-            solver: Solver::Linear,
-        };
+        let method = Method { law: Law::NeoHookean, zero_energy, ..Method::of(Model::Mls2004) };
         let body = ElasticBody::new(placed.clone(), s.powi(3), DENSITY, kernel, method, moduli);
         Square { body, images, placed, rest, own, turn, moduli, across }
     }

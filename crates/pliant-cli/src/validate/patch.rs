@@ -1,7 +1,7 @@
 //! Single force evaluations: affine maps, rotations, the checkerboard.
 
 use super::record::Recorder;
-use pliant::elasticity::{ElasticBody, Method, Model, SolveTolerance, Solver};
+use pliant::elasticity::{ElasticBody, Method, Model};
 use pliant::geometry::{Sampling, Shape};
 use pliant::kernel::{Kernel, KernelKind};
 use pliant::material::{Law, Moduli};
@@ -19,14 +19,7 @@ fn cube(cells: usize, jitter: f64) -> Vec<Vec3> {
 
 fn body(rest: &[Vec3], model: Model, law: Law, zero_energy: f64, young: f64) -> ElasticBody {
     let kernel = Kernel::new(KernelKind::WendlandC2, 2.0 * S);
-    let method = Method {
-        model,
-        law,
-        zero_energy,
-        xsph: 0.0,
-        solver: Solver::Linear,
-        tolerance: SolveTolerance::default(),
-    };
+    let method = Method { law, zero_energy, ..Method::of(model) };
     ElasticBody::new(rest.to_vec(), S.powi(3), 1000.0, kernel, method, Moduli::from_young_poisson(young, 0.3))
 }
 

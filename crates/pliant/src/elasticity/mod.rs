@@ -126,3 +126,17 @@ pub struct Method {
     /// Material-space XSPH damping of relative motion [1/s].
     pub xsph: Real,
 }
+
+impl Method {
+    /// A model with all else at its default.
+    pub fn of(model: Model) -> Self {
+        Method {
+            model,
+            law: Law::Corotated,
+            solver: Solver::default(),
+            tolerance: SolveTolerance::default(),
+            zero_energy: 0.1,
+            xsph: 0.0,
+        }
+    }
+}
