@@ -29,15 +29,17 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let mut simulation = scene.build()?;
     let limit = simulation.time_step_limit();
     let words = simulation.describe(&limit);
-    let bytes = simulation.bytes();
     let particles: Vec<(String, usize)> =
         simulation.bodies().iter().map(|b| (b.name.clone(), b.range.len())).collect();
     let total = simulation.particles().len();
     let steps = (scene.duration / limit.dt).ceil();
     let stable: Vec<(String, f64)> =
         simulation.bodies().iter().map(|b| (b.name.clone(), b.stable.time_step(1.0))).collect();
+    let solvers: Vec<Option<&str>> =
+        (0..stable.len()).map(|k| simulation.describe_solver(k, limit.dt)).collect();
     let warnings = warnings(&scene, &simulation);
     let ms = milliseconds_per_step(&mut simulation, scene.duration);
+    let bytes = simulation.bytes(); // with the factors the first step made
     if arguments.json {
         say!(
             "{}",
@@ -45,6 +47,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
                 "scene": scene.name, "particles": total, "bodies": particles.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
                 "memory_bytes": bytes, "bytes_per_particle": bytes / total.max(1),
                 "time_step": limit.dt, "limit": words, "criterion": limit.criterion.name(),
+                "solvers": names(&simulation).zip(&solvers).collect::<std::collections::BTreeMap<_, _>>(),
                 "stable_time_steps": stable.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
                 "steps": steps, "ms_per_step": ms, "warnings": warnings,
             })
@@ -53,8 +56,11 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     }
     say!("{} ({})", scene.title, scene.name);
     say!("  particles   {total}");
-    for ((name, n), (_, dt)) in particles.iter().zip(&stable).take(12) {
-        say!("    {name:<20} {n:>9}   stable step {dt:.3e} s");
+    for (((name, n), (_, dt)), solver) in particles.iter().zip(&stable).zip(&solvers).take(12) {
+        match solver {
+            Some(solver) => say!("    {name:<20} {n:>9}   implicit, solved by {solver}"),
+            None => say!("    {name:<20} {n:>9}   stable step {dt:.3e} s"),
+        }
     }
     if particles.len() > 12 {
         say!("    ... and {} more bodies", particles.len() - 12);
@@ -70,6 +76,10 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         say!("  warning     {warning}");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn names(simulation: &Simulation) -> impl Iterator<Item = &str> {
+    simulation.bodies().iter().map(|body| body.name.as_str())
 }
 
 fn milliseconds_per_step(simulation: &mut Simulation, until: f64) -> Option<f64> {

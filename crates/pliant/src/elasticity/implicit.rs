@@ -17,15 +17,13 @@
 use super::newton::{Newton, SliceTangent};
 use super::preconditioner::BodyPreconditioner;
 use super::rest::SliceRest;
-use super::stretch::{FactorShelf, Stiffnesses, Stretch, StretchFactor};
+use super::stretch::{FactorShelf, Stiffnesses, Stretch, StretchFactor, factor_pays};
 use super::{Deformation, ElasticBody, Model, SolveTolerance, Solver};
 use crate::linear::{ConjugateGradients, Factor, Operator, Preconditioner, SolveWork, Solved, Tolerance};
 use crate::math::{CHUNK, Lane, Mat3x8, Real, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// A body softer than this stiffness number S is iterated in fewer products than a factor costs.
-const SOFT: Real = 1.0;
 /// Iterations after which a solve is taken as it is.
 const MAX_ITERATIONS: usize = 400;
 
@@ -88,6 +86,8 @@ pub struct ImplicitSolver {
     /// Bodies of a family share their factors.
     family: usize,
     factor: Option<Arc<StretchFactor>>,
+    /// A factor was wanted and could not be made.
+    refused: bool,
     /// Iterations the factor took beyond one solve a step since it is not of the present matrix: state.
     spent: Real,
     /// Where the next solve starts, from the last one: state.
@@ -110,6 +110,7 @@ impl ImplicitSolver {
             masses: masses.iter().map(|m| *m as f32).collect(),
             family,
             factor: None,
+            refused: false,
             spent: 0.0,
             start: vec![glam::Vec3::ZERO; n],
             change: vec![glam::Vec3::ZERO; n],
@@ -132,8 +133,9 @@ impl ImplicitSolver {
         shelf: &mut FactorShelf,
     ) {
         self.held.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(i, slot)| *slot = held(i));
-        let soft = BodyPreconditioner::stiffness_number(body, &self.masses, dt) < SOFT;
-        if body.constants.model != Model::Kugelstadt2021 || soft && self.factor.is_none() {
+        if body.constants.model != Model::Kugelstadt2021
+            || self.factor.is_none() && !self.wants_factor(body, dt)
+        {
             return;
         }
         let stiffnesses = Stiffnesses::new(body, dt);
@@ -142,8 +144,27 @@ impl ImplicitSolver {
         if present.is_some_and(|f| f.stiffnesses == stiffnesses || self.spent < f.worth) {
             return;
         }
-        self.factor = shelf.find(self.family, &stretch).or_else(|| shelf.make(self.family, &stretch).ok());
+        match shelf.find(self.family, &stretch).map_or_else(|| shelf.make(self.family, &stretch), Ok) {
+            Ok(factor) => self.factor = Some(factor),
+            Err(_) => (self.factor, self.refused) = (None, true),
+        }
         self.spent = 0.0;
+    }
+
+    fn wants_factor(&self, body: &ElasticBody, dt: Real) -> bool {
+        let S = BodyPreconditioner::stiffness_number(body, &self.masses, dt);
+        body.constants.model == Model::Kugelstadt2021 && !self.refused && factor_pays(self.masses.len(), S)
+    }
+
+    /// How a step of this length is solved, in words.
+    pub fn describe(&self, body: &ElasticBody, dt: Real) -> &'static str {
+        if self.factor.is_some() || self.wants_factor(body, dt) {
+            "a factor"
+        } else if self.preconditioner.wants_grids(body, &self.masses, dt) {
+            "conjugate gradients with grids"
+        } else {
+            "conjugate gradients"
+        }
     }
 
     /// Solves for `change`.

@@ -62,6 +62,10 @@ impl BodyPreconditioner {
         dt * dt * body.moduli.youngs_modulus() * spacing / masses[0] as Real
     }
 
+    pub fn wants_grids(&self, body: &ElasticBody, masses: &[f32], dt: Real) -> bool {
+        Self::stiffness_number(body, masses, dt) > GRIDS_PAY[self.dimensions - 1]
+    }
+
     /// Sets it for M + dt² K_part with the rotations the body has.
     pub fn set(&mut self, body: &ElasticBody, masses: &[f32], held: &[bool], dt: Real, part: SolvePart) {
         let (mu, z, dt2) = (body.moduli.shear as f32, body.constants.z as f32, (dt * dt) as f32);
@@ -75,8 +79,7 @@ impl BodyPreconditioner {
             R * block.inverse() * R.transpose()
         });
         self.part = part;
-        let limit = GRIDS_PAY[self.dimensions - 1];
-        self.uses_grids = part != SolvePart::Volume && Self::stiffness_number(body, masses, dt) > limit;
+        self.uses_grids = part != SolvePart::Volume && self.wants_grids(body, masses, dt);
         if !self.uses_grids {
             return;
         }

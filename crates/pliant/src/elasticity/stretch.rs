@@ -8,10 +8,24 @@
 
 use super::ElasticBody;
 use super::rest::Rest;
-use crate::linear::{Factor, FactorCache, NotPositiveDefinite, Origin, SymmetricMatrix};
+use crate::linear::{Factor, FactorCache, FactorError, Origin, SymmetricMatrix};
 use crate::math::{Mat3, Real, Vec3};
 use rayon::prelude::*;
 use std::sync::{Arc, Weak};
+
+/// A larger factor is not made: its body is iterated.
+const MOST_BYTES: usize = 1 << 30;
+/// A body of more particles is not asked what its factor would cost.
+const MOST_PARTICLES: usize = 150_000;
+
+/// Does a factor solve faster than conjugate gradients, for n particles of stiffness number S?
+///
+/// Both read memory as fast as it gives: the factor about 0.11 n^(1/3) kB a particle, twice; an iteration 1.2 kB. There
+/// are about 2 + 6 sqrt(S) iterations, with grids no more than 17 (docs/theory/solvers.md).
+pub(super) fn factor_pays(n: usize, S: Real) -> bool {
+    let iterations = (2.0 + 6.0 * S.sqrt()).min(17.0);
+    n <= MOST_PARTICLES && 0.22 * (n as Real).cbrt() < 1.2 * iterations
+}
 
 /// What the matrix of a body is made from, besides its rest state and masses.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,11 +89,11 @@ impl FactorShelf {
         &mut self,
         family: usize,
         stretch: &Stretch,
-    ) -> Result<Arc<StretchFactor>, NotPositiveDefinite> {
+    ) -> Result<Arc<StretchFactor>, FactorError> {
         let matrix = stretch.assemble();
         let (factor, origin) = match &self.cache {
-            Some(cache) => cache.factor(&matrix, &stretch.rest.positions)?,
-            None => (Factor::new(&matrix, &stretch.rest.positions)?, Origin::Built),
+            Some(cache) => cache.factor(MOST_BYTES, &matrix, &stretch.rest.positions)?,
+            None => (Factor::within(MOST_BYTES, &matrix, &stretch.rest.positions)?, Origin::Built),
         };
         match origin {
             Origin::Built => self.made += 1,

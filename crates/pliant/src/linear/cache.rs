@@ -5,7 +5,7 @@
 //! of all before. Lengths follow from the matrix, not from the file.
 
 use super::structure::Structure;
-use super::{Factor, NotPositiveDefinite, SymmetricMatrix};
+use super::{Factor, FactorError, SymmetricMatrix};
 use crate::math::{LANES, Lane, Vec3};
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -51,18 +51,19 @@ impl FactorCache {
         FactorCache { limit, ..self }
     }
 
-    /// The factor of a matrix: read if it is kept, else built and kept.
+    /// The factor of a matrix, of at most so many bytes: read if it is kept, else built and kept.
     pub fn factor(
         &self,
+        most: usize,
         matrix: &SymmetricMatrix,
         positions: &[Vec3],
-    ) -> Result<(Factor, Origin), NotPositiveDefinite> {
+    ) -> Result<(Factor, Origin), FactorError> {
         let key = key(matrix, positions);
         let path = self.folder.join(format!("{key:032x}.{EXTENSION}"));
         if let Ok(factor) = read(&path, key, matrix) {
             return Ok((factor, Origin::Cached));
         }
-        let factor = Factor::new(matrix, positions)?;
+        let factor = Factor::within(most, matrix, positions)?;
         // Without a working disk there is no cache, and nothing else is lost.
         drop(self.keep(&factor, key, &path));
         Ok((factor, Origin::Built))
@@ -298,9 +299,9 @@ mod tests {
         let folder = Folder::new("round");
         let cache = FactorCache::open(&folder.0);
         let (matrix, positions) = body(1e6);
-        let (built, origin) = cache.factor(&matrix, &positions).unwrap();
+        let (built, origin) = cache.factor(usize::MAX, &matrix, &positions).unwrap();
         assert_eq!(origin, Origin::Built);
-        let (cached, origin) = cache.factor(&matrix, &positions).unwrap();
+        let (cached, origin) = cache.factor(usize::MAX, &matrix, &positions).unwrap();
         assert_eq!(origin, Origin::Cached);
         assert_eq!(solution(&built), solution(&cached));
         assert_eq!(folder.files().len(), 1, "no temporary file stays");
@@ -311,12 +312,12 @@ mod tests {
         let folder = Folder::new("damage");
         let cache = FactorCache::open(&folder.0);
         let (matrix, positions) = body(1e6);
-        let built = solution(&cache.factor(&matrix, &positions).unwrap().0);
+        let built = solution(&cache.factor(usize::MAX, &matrix, &positions).unwrap().0);
         let path = folder.files().remove(0);
         let whole = fs::read(&path).unwrap();
         let check = |bytes: &[u8], what: &str| {
             fs::write(&path, bytes).unwrap();
-            let (factor, origin) = cache.factor(&matrix, &positions).unwrap();
+            let (factor, origin) = cache.factor(usize::MAX, &matrix, &positions).unwrap();
             assert_eq!((origin, solution(&factor)), (Origin::Built, built.clone()), "{what}");
             assert!(fs::read(&path).unwrap() == whole, "{what}: the file is whole again");
         };
@@ -339,29 +340,29 @@ mod tests {
         let folder = Folder::new("foreign");
         let cache = FactorCache::open(&folder.0);
         let (matrix, positions) = body(1e6);
-        cache.factor(&matrix, &positions).unwrap();
+        cache.factor(usize::MAX, &matrix, &positions).unwrap();
         let (softer, _) = body(1e5);
         let foreign = folder.files().remove(0);
         let own = folder.0.join(format!("{:032x}.{EXTENSION}", key(&softer, &positions)));
         fs::copy(foreign, own).unwrap();
-        assert_eq!(cache.factor(&softer, &positions).unwrap().1, Origin::Built);
-        assert_eq!(cache.factor(&softer, &positions).unwrap().1, Origin::Cached);
+        assert_eq!(cache.factor(usize::MAX, &softer, &positions).unwrap().1, Origin::Built);
+        assert_eq!(cache.factor(usize::MAX, &softer, &positions).unwrap().1, Origin::Cached);
     }
 
     #[test]
     fn the_folder_stays_below_its_limit() {
         let folder = Folder::new("limit");
         let (matrix, positions) = body(1e6);
-        FactorCache::open(&folder.0).factor(&matrix, &positions).unwrap();
+        FactorCache::open(&folder.0).factor(usize::MAX, &matrix, &positions).unwrap();
         let bytes = fs::metadata(folder.files().remove(0)).unwrap().len();
         let cache = FactorCache::open(&folder.0).with_limit(2 * bytes);
         for stiffness in [1e5, 1e4, 1e3] {
-            cache.factor(&body(stiffness).0, &positions).unwrap();
+            cache.factor(usize::MAX, &body(stiffness).0, &positions).unwrap();
         }
         assert_eq!(folder.files().len(), 2);
-        assert_eq!(cache.factor(&body(1e3).0, &positions).unwrap().1, Origin::Cached);
+        assert_eq!(cache.factor(usize::MAX, &body(1e3).0, &positions).unwrap().1, Origin::Cached);
         let none = FactorCache::open(folder.0.join("none")).with_limit(bytes - 1);
-        assert_eq!(none.factor(&matrix, &positions).unwrap().1, Origin::Built);
+        assert_eq!(none.factor(usize::MAX, &matrix, &positions).unwrap().1, Origin::Built);
         assert!(!folder.0.join("none").exists());
     }
 
@@ -372,7 +373,7 @@ mod tests {
         let (matrix, positions) = body(1e6);
         let cache = FactorCache::open(&folder.0);
         for _ in 0..2 {
-            assert_eq!(cache.factor(&matrix, &positions).unwrap().1, Origin::Built);
+            assert_eq!(cache.factor(usize::MAX, &matrix, &positions).unwrap().1, Origin::Built);
         }
         fs::remove_file(&folder.0).unwrap();
     }

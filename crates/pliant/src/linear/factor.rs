@@ -14,11 +14,15 @@ use rayon::prelude::*;
 /// A sweep may have a factor larger by this ratio: its few large fronts stream faster, and are made faster.
 const SWEEP_BONUS: f64 = 1.2;
 
-/// The matrix, rounded to single precision, is not positive definite.
+/// Why there is no factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the matrix is not positive definite: no positive pivot at particle {particle}")]
-pub struct NotPositiveDefinite {
-    pub particle: usize,
+pub enum FactorError {
+    #[error(
+        "the matrix, in single precision, is not positive definite: no positive pivot at particle {particle}"
+    )]
+    NotPositiveDefinite { particle: usize },
+    #[error("the factor would take {bytes} bytes")]
+    TooLarge { bytes: usize },
 }
 
 /// What a factor costs, known before it is made.
@@ -51,7 +55,12 @@ impl Factor {
     }
 
     /// Factors the matrix in the cheaper of two orders. `positions` are where the rows of the matrix lie in space.
-    pub fn new(matrix: &SymmetricMatrix, positions: &[Vec3]) -> Result<Factor, NotPositiveDefinite> {
+    pub fn new(matrix: &SymmetricMatrix, positions: &[Vec3]) -> Result<Factor, FactorError> {
+        Factor::within(usize::MAX, matrix, positions)
+    }
+
+    /// The same, unless it would take more than `most` bytes.
+    pub fn within(most: usize, matrix: &SymmetricMatrix, positions: &[Vec3]) -> Result<Factor, FactorError> {
         let (dissected, swept) = rayon::join(
             || Structure::new(matrix, &nested_dissection(positions, matrix)),
             || Structure::new(matrix, &sweep_order(positions, matrix)),
@@ -61,22 +70,26 @@ impl Factor {
         } else {
             swept
         };
+        if structure.bytes() > most {
+            return Err(FactorError::TooLarge { bytes: structure.bytes() });
+        }
         Factor::with_structure(structure, &ordered)
     }
 
     /// Factors the matrix in the given order of elimination.
-    pub fn in_order(matrix: &SymmetricMatrix, order: &[u32]) -> Result<Factor, NotPositiveDefinite> {
+    pub fn in_order(matrix: &SymmetricMatrix, order: &[u32]) -> Result<Factor, FactorError> {
         let (structure, ordered) = Structure::new(matrix, order);
         Factor::with_structure(structure, &ordered)
     }
 
-    fn with_structure(mut structure: Structure, ordered: &Ordered) -> Result<Factor, NotPositiveDefinite> {
+    fn with_structure(mut structure: Structure, ordered: &Ordered) -> Result<Factor, FactorError> {
         let columns = structure.rows_to_places();
         let plan = Plan::new(&structure);
         let mut values = vec![Vec::new(); structure.fronts.len()];
         let work = Numeric { structure: &structure, ordered, columns: &columns };
-        work.branch(&plan, &mut values)
-            .map_err(|column| NotPositiveDefinite { particle: structure.order[column as usize] as usize })?;
+        work.branch(&plan, &mut values).map_err(|column| FactorError::NotPositiveDefinite {
+            particle: structure.order[column as usize] as usize,
+        })?;
         Ok(Factor::from_parts(structure, values))
     }
 
@@ -298,7 +311,10 @@ mod tests {
         matrix.values[start] = f32::NAN;
         assert!(Factor::new(&matrix, &positions).is_err());
         let missing = SymmetricMatrix::new(vec![0, 1], vec![0], vec![0.0]);
-        assert_eq!(Factor::new(&missing, &[Vec3::ZERO]).unwrap_err(), NotPositiveDefinite { particle: 0 });
+        assert_eq!(
+            Factor::new(&missing, &[Vec3::ZERO]).unwrap_err(),
+            FactorError::NotPositiveDefinite { particle: 0 }
+        );
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub use cache::{FactorCache, Origin};
 pub(crate) use cg::product;
 pub use cg::{Breakdown, ConjugateGradients, Operator, Preconditioner, Solved, Tolerance};
 pub use dissection::{nested_dissection, sweep_order};
-pub use factor::{Factor, FactorCost, NotPositiveDefinite};
+pub use factor::{Factor, FactorCost, FactorError};
 pub use jacobi::{BlockJacobi, Identity, Jacobi};
 pub use matrix::SymmetricMatrix;
 pub use multigrid::{Multigrid, WithGrids};

@@ -49,6 +49,7 @@ impl Simulation {
             time: 0.0,
             steps: 0,
             last_dt: 0.0,
+            effort_dt: Real::INFINITY,
             next_velocities: vec![Vec3::ZERO; particles.len()],
             rigids: Vec::new(),
             particles,

@@ -34,6 +34,8 @@ pub struct Simulation {
     steps: u64,
     /// Length of the last step, zero before the first: velocities live half of it behind the positions.
     last_dt: Real,
+    /// Longest step the effort of the implicit solves admits, if steps are adaptive.
+    effort_dt: Real,
     particles: Particles,
     bodies: Vec<Body>,
     /// The rigid bodies at the time of the step.
@@ -114,7 +116,8 @@ impl Simulation {
     /// Bytes held by the particles and what moves them.
     pub fn bytes(&self) -> usize {
         let columns = 3 * size_of::<Vec3>() + size_of::<Real>() + 4;
-        let elastic: usize = self.bodies.iter().map(|b| b.elastic.bytes()).sum();
+        let solver = |b: &Body| b.implicit.as_ref().map_or(0, ImplicitSolver::bytes);
+        let elastic: usize = self.bodies.iter().map(|b| b.elastic.bytes() + solver(b)).sum();
         self.particles.len() * (columns + size_of::<Vec3>()) + elastic + self.contacts.bytes()
     }
 }

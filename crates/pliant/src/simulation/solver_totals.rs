@@ -3,6 +3,7 @@
 use super::Simulation;
 use crate::elasticity::{PartReport, SolvePart, SolveReport};
 use crate::linear::FactorCache;
+use crate::math::Real;
 use std::path::PathBuf;
 
 /// Sums over the steps of a run.
@@ -46,6 +47,12 @@ impl Simulation {
     /// Has the scene implicit bodies?
     pub fn has_solvers(&self) -> bool {
         self.bodies.iter().any(|body| body.implicit.is_some())
+    }
+
+    /// How body `k` is solved in steps of this length, in words; none for explicit bodies.
+    pub fn describe_solver(&self, k: usize, dt: Real) -> Option<&'static str> {
+        let body = &self.bodies[k];
+        body.implicit.as_ref().map(|implicit| implicit.describe(&body.elastic, dt))
     }
 
     /// What the solvers did since the start of this run.

@@ -26,6 +26,7 @@ impl Simulation {
             ("positions".to_string(), to_bytes(&self.particles.positions)),
             ("velocities".to_string(), to_bytes(&self.particles.velocities)),
             ("last_dt".to_string(), self.last_dt.to_le_bytes().to_vec()),
+            ("effort_dt".to_string(), self.effort_dt.to_le_bytes().to_vec()),
         ];
         for body in &self.bodies {
             columns.push((format!("rotations/{}", body.name), body.elastic.save_rotations()));
@@ -64,6 +65,7 @@ impl Simulation {
             }
         }
         self.last_dt = number("last_dt")?;
+        self.effort_dt = number("effort_dt")?;
         (self.particles.positions, self.particles.velocities) = (positions, velocities);
         (self.time, self.steps) = (time, steps);
         Ok(())

@@ -83,6 +83,7 @@ impl Simulation {
         };
         self.advance(dt, until);
         self.solvers.add(&solve);
+        self.adapt_to_effort(dt, &solve);
         Ok(StepReport { dt, limit, contacts, retries, solve })
     }
 

@@ -1,12 +1,16 @@
 //! How long the next step may be, and what says so.
 
 use super::{Simulation, TimeStep};
+use crate::elasticity::SolveReport;
 use crate::math::{Real, max_with_index};
 
 /// Spacings a particle may move in one step of a fixed time step.
 const FIXED_CFL: Real = 0.5;
 /// Part of the stability limit dt < 2/rate of XSPH damping that is used.
 const XSPH_SAFETY: Real = 0.25;
+
+/// Iterations of a system in a step above which shorter steps are taken.
+const MANY_ITERATIONS: usize = 120;
 
 /// What limits the time step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +23,8 @@ pub enum Criterion {
     Speed,
     /// XSPH damping of a body.
     Damping,
+    /// Implicit solves took many iterations.
+    Effort,
 }
 
 impl Criterion {
@@ -28,6 +34,7 @@ impl Criterion {
             Criterion::Stiffness => "stiffness",
             Criterion::Speed => "speed",
             Criterion::Damping => "damping",
+            Criterion::Effort => "effort",
         }
     }
 }
@@ -66,12 +73,27 @@ impl Simulation {
                 limit.tighten(XSPH_SAFETY * 2.0 / body.method.xsph, Criterion::Damping, (k, 0));
             }
         }
+        if matches!(self.setup.time_step, TimeStep::Adaptive { .. }) && self.effort_dt < limit.dt {
+            limit = TimeStepLimit { dt: self.effort_dt, criterion: Criterion::Effort, at: None };
+        }
         let velocities = &self.particles.velocities;
         let (fastest, i) = max_with_index(velocities.len(), |i| velocities[i].length_squared());
         if fastest > 0.0 {
             limit.tighten(cfl * self.setup.spacing / fastest.sqrt(), Criterion::Speed, self.locate(i));
         }
         limit
+    }
+
+    /// Shorter steps where solves take many iterations, longer ones again where they do not.
+    pub(super) fn adapt_to_effort(&mut self, dt: Real, solve: &SolveReport) {
+        let iterations = solve.parts.iter().map(|part| part.iterations).max().unwrap_or(0);
+        let unconverged = solve.parts.iter().any(|part| part.unconverged > 0);
+        self.effort_dt = match iterations {
+            _ if unconverged => 0.5 * dt,
+            i if i > MANY_ITERATIONS => 0.8 * dt,
+            i if i < MANY_ITERATIONS / 2 => 1.25 * self.effort_dt,
+            _ => self.effort_dt,
+        };
     }
 
     /// Body and particle within the body of a particle of the store.
@@ -83,6 +105,7 @@ impl Simulation {
     /// Words for a limit: "stiffness of \"beam\" (particle 12)".
     pub fn describe(&self, limit: &TimeStepLimit) -> String {
         match limit.at {
+            None if limit.criterion == Criterion::Effort => "the effort of the solvers".to_string(),
             None => "time_step of the scene".to_string(),
             Some((body, particle)) => {
                 format!("{} of \"{}\" (particle {particle})", limit.criterion.name(), self.bodies[body].name)
