@@ -465,3 +465,155 @@ impl Operator for Stiffness<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elasticity::Method;
+    use crate::geometry::{Outline, Sampling, Shape};
+    use crate::kernel::{Kernel, KernelKind};
+    use crate::material::{Law, Moduli};
+    use crate::math::{Mat3, Quat};
+
+    const S: Real = 0.1;
+
+    fn cube() -> Vec<Vec3> {
+        Shape::Box { size: Vec3::new(0.6, 0.5, 0.4) }.sample(S, Sampling::Lattice)
+    }
+
+    fn sheet() -> Vec<Vec3> {
+        Shape::Sheet { size: [0.7, 0.6], outline: Outline::Rectangle, relief: None }
+            .sample(S, Sampling::Lattice)
+    }
+
+    fn body(rest: &[Vec3], method: Method) -> ElasticBody {
+        let kernel = Kernel::new(KernelKind::WendlandC2, 2.0 * S);
+        let moduli = Moduli::from_young_poisson(1e5, 0.3);
+        ElasticBody::new(rest.to_vec(), S.powi(3), 1000.0, kernel, method, moduli)
+    }
+
+    fn newton(law: Law) -> Method {
+        Method { law, solver: Solver::Newton, ..Method::of(Model::Peer2018) }
+    }
+
+    /// Stretched, bent and turned.
+    fn deformed(rest: &[Vec3]) -> Vec<Vec3> {
+        let turn = Mat3::from_quat(Quat::from_axis_angle(Vec3::new(0.3, -0.5, 0.8).normalize(), 0.7));
+        let bend = |X: &Vec3| {
+            turn * Vec3::new(1.1 * X.x + 0.2 * X.x * X.y, 1.05 * X.y + 0.1 * X.x * X.x, 1.08 * X.z)
+        };
+        rest.iter().map(bend).collect()
+    }
+
+    /// A wave of displacements, the same in every run.
+    fn wave(n: usize) -> Vec<glam::Vec3> {
+        let of = |i: usize, k: f32| (i as f32 * 0.7 + k).sin();
+        (0..n).map(|i| glam::Vec3::new(of(i, 1.0), of(i, 2.0), of(i, 3.0))).collect()
+    }
+
+    fn product(
+        body: &mut ElasticBody,
+        p: &[glam::Vec3],
+        part: SolvePart,
+        tangents: Option<&[SliceTangent]>,
+    ) -> Vec<glam::Vec3> {
+        let (masses, held) = (vec![0.0; p.len()], vec![false; p.len()]);
+        let mut operator = Stiffness::new(body, &masses, &held, 1.0, part);
+        operator.tangents = tangents;
+        let mut y = vec![glam::Vec3::ZERO; p.len()];
+        operator.apply(p, &mut y);
+        y
+    }
+
+    fn distance(a: &[glam::Vec3], b: &[glam::Vec3]) -> f32 {
+        let norm =
+            |v: &mut dyn Iterator<Item = glam::Vec3>| v.map(|x| x.length_squared()).sum::<f32>().sqrt();
+        norm(&mut a.iter().zip(b).map(|(a, b)| *a - *b)) / norm(&mut b.iter().copied())
+    }
+
+    #[test]
+    fn the_energy_is_that_of_the_reference() {
+        for rest in [cube(), sheet()] {
+            for law in Law::ALL {
+                let (mut body, x) = (body(&rest, newton(law)), deformed(&rest));
+                for _ in 0..3 {
+                    body.compute_forces(&x, &[]);
+                }
+                body.localize(x.len(), |i| x[i], &[]);
+                let (found, wanted) =
+                    (body.energy(None), body.point_states(&x).iter().map(|s| s.energy).sum::<Real>());
+                assert!((found / wanted - 1.0).abs() < 1e-4, "{law:?}: {found} for {wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_hessian_is_the_derivative_of_the_force() {
+        let rest = cube();
+        for law in Law::ALL {
+            let (mut body, x, p) = (body(&rest, newton(law)), deformed(&rest), wave(rest.len()));
+            let mut tangents = vec![SliceTangent::ZERO; rest.len().div_ceil(crate::math::LANES)];
+            let eps = 1e-3 * S;
+            let mut force = |sign: Real| {
+                let moved: Vec<Vec3> =
+                    x.iter().zip(&p).map(|(x, p)| *x + p.as_dvec3() * (sign * eps)).collect();
+                for _ in 0..3 {
+                    body.compute_forces(&moved, &[]);
+                }
+                body.forces.clone()
+            };
+            let (plus, minus) = (force(1.0), force(-1.0));
+            let wanted: Vec<glam::Vec3> =
+                plus.iter().zip(&minus).map(|(a, b)| (*b - *a) / (2.0 * eps as f32)).collect();
+            body.compute_forces(&x, &[]);
+            body.localize(x.len(), |i| x[i], &[]);
+            body.energy(Some(&mut tangents));
+            let found = product(&mut body, &p, SolvePart::Whole, Some(&tangents));
+            let error = distance(&found, &wanted);
+            assert!(error < 5e-3, "{law:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_parts_of_the_stiffness_are_those_of_the_law() {
+        let rest = cube();
+        let (mut body, x, p) =
+            (body(&rest, Method::of(Model::Kugelstadt2021)), deformed(&rest), wave(rest.len()));
+        for _ in 0..3 {
+            body.compute_forces(&x, &[]);
+        }
+        let mut part = |part: SolvePart| product(&mut body, &p, part, None);
+        let (whole, volume) = (part(SolvePart::Whole), part(SolvePart::Volume));
+        // the whole resists sym(Rᵀ dF), the stretch dF: it is the stiffer one
+        let energy = |y: &[glam::Vec3]| y.iter().zip(&p).map(|(y, p)| y.dot(*p)).sum::<f32>();
+        let stretch = part(SolvePart::Stretch);
+        assert!(energy(&stretch) + energy(&volume) > energy(&whole));
+        assert!(energy(&volume) > 0.0 && energy(&whole) > 0.0);
+    }
+
+    #[test]
+    fn the_assembled_stretching_matrix_is_its_operator() {
+        for rest in [cube(), sheet()] {
+            let mut body = body(&rest, Method::of(Model::Kugelstadt2021));
+            let n = rest.len();
+            let (masses, held): (Vec<f32>, Vec<bool>) =
+                ((0..n).map(|i| 1.0 + (i % 3) as f32).collect(), (0..n).map(|i| i % 11 == 0).collect());
+            let dt = 0.01;
+            let mut p = wave(n);
+            for (p, held) in p.iter_mut().zip(&held) {
+                *p *= !held as u8 as f32;
+            }
+            let matrix = Stretch {
+                rest: &body.rest,
+                masses: &masses,
+                held: &held,
+                stiffnesses: Stiffnesses::new(&body, dt),
+            }
+            .assemble();
+            let (mut by_matrix, mut by_operator) = (p.clone(), p.clone());
+            matrix.multiply(&p, &mut by_matrix);
+            Stiffness::new(&mut body, &masses, &held, dt, SolvePart::Stretch).apply(&p, &mut by_operator);
+            assert!(distance(&by_operator, &by_matrix) < 1e-5);
+        }
+    }
+}

@@ -180,16 +180,18 @@ impl Simulation {
         let gravity = self.setup.gravity;
         for body in &self.bodies {
             let (keep, explicit) = ((-body.material.damping * dt).exp(), body.implicit.is_none());
+            // Damping must not touch what implicit forces have yet to balance, or a body would rest at a smaller load.
+            let push = if explicit { keep * dt } else { dt };
             let velocities = &self.particles.velocities[body.range.clone()];
             let masses = &self.particles.masses[body.range.clone()];
             let next = &mut self.next_velocities[body.range.clone()];
             next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, v)| {
                 let force = if explicit { body.elastic.forces[i].as_dvec3() } else { Vec3::ZERO };
-                *v = (velocities[i] + (force / masses[i] + gravity) * dt) * keep;
+                *v = velocities[i] * keep + (force / masses[i] + gravity) * push;
             });
             for load in body.loads.iter().filter(|l| l.until.is_none_or(|t| self.time < t)) {
                 for &i in &load.particles {
-                    next[i as usize] += load.force_each * (keep * dt / masses[i as usize]);
+                    next[i as usize] += load.force_each * (push / masses[i as usize]);
                 }
             }
         }
