@@ -11,8 +11,8 @@ use std::time::Instant;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Benchmarks to run [default: all]: becker_beam, peer_beam, kugelstadt_beam, cuboids, bandwidth,
-    /// memory
+    /// Benchmarks to run [default: all]: becker_beam, peer_beam, kugelstadt_beam, cuboids, stiffness,
+    /// scaling, threads, bandwidth, memory
     names: Vec<String>,
     /// One JSON object a line
     #[arg(long)]
@@ -26,6 +26,9 @@ pub struct Arguments {
     /// Zero-energy control of the beam [default: 0, kugelstadt2021 0.1]
     #[arg(long, value_parser = non_negative)]
     zero_energy: Option<f64>,
+    /// Relative residual of implicit solves
+    #[arg(long, default_value_t = 1e-4, value_parser = tolerance)]
+    tolerance: f64,
     /// Young's modulus of the beam [Pa]
     #[arg(long, default_value_t = 5e6, value_parser = modulus)]
     youngs_modulus: f64,
@@ -38,6 +41,13 @@ fn non_negative(text: &str) -> Result<f64, String> {
     }
 }
 
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (1e-6..=0.1).contains(&value) => Ok(value),
+        _ => Err("a number from 1e-6 to 0.1".into()),
+    }
+}
+
 fn modulus(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if (1.0..=1e12).contains(&value) => Ok(value),
@@ -46,11 +56,14 @@ fn modulus(text: &str) -> Result<f64, String> {
 }
 
 type Bench = fn(&Arguments) -> anyhow::Result<Vec<Value>>;
-const BENCHES: [(&str, Bench); 6] = [
+const BENCHES: [(&str, Bench); 9] = [
     ("becker_beam", becker_beam),
     ("peer_beam", peer_beam),
     ("kugelstadt_beam", kugelstadt_beam),
     ("cuboids", cuboids),
+    ("stiffness", stiffness),
+    ("scaling", scaling),
+    ("threads", threads),
     ("bandwidth", bandwidth),
     ("memory", memory),
 ];
@@ -140,10 +153,12 @@ fn beam(name: &str, model: Model, arguments: &Arguments) -> anyhow::Result<Vec<V
     let zero_energy = arguments.zero_energy.unwrap_or(if model == Model::Kugelstadt2021 { 0.1 } else { 0.0 });
     let across = (arguments.particles as f64 / 4.0).cbrt().round().max(2.0);
     let start = Instant::now();
+    let tolerance =
+        if model.is_implicit() { format!("tolerance = {:?}, ", arguments.tolerance) } else { String::new() };
     let mut simulation = build(&format!(
         "simulation = {{ spacing = {}, duration = 10, time_step = 0.002,
                          contact = {{ between_bodies = false, within_body = false }} }}
-         materials.beam = {{ model = \"{}\", youngs_modulus = {:?}, poisson_ratio = 0.33, zero_energy = {:?} }}
+         materials.beam = {{ model = \"{}\", {tolerance}youngs_modulus = {:?}, poisson_ratio = 0.33, zero_energy = {:?} }}
          bodies = [{{ name = \"beam\", material = \"beam\", shape = {{ type = \"box\", size = [4, 1, 1] }},
                      pins = [{{ region = {{ type = \"box\", min = [-9, -9, -9], max = [-1, 9, 9] }} }}] }}]",
         1.0 / across,
@@ -169,6 +184,105 @@ fn beam(name: &str, model: Model, arguments: &Arguments) -> anyhow::Result<Vec<V
         "peak_memory_mb": pliant::run::peak_memory_mb(),
         "iterations": iterations(&before, &simulation.solver_totals()),
     })])
+}
+
+/// Steps of an implicit body that do not end before this many seconds; at least three.
+const SECONDS_PER_SIZE: f64 = 8.0;
+
+/// A cube held at one side, of constant spacing and stiffness, in steps of 2 ms.
+fn held_cube(model: Model, across: usize, youngs_modulus: f64) -> anyhow::Result<Simulation> {
+    let side = 0.05 * across as f64;
+    let mut simulation = build(&format!(
+        "simulation = {{ spacing = 0.05, duration = 10, time_step = 0.002,
+                         contact = {{ between_bodies = false, within_body = false }} }}
+         materials.m = {{ model = \"{}\", youngs_modulus = {youngs_modulus:?} }}
+         bodies = [{{ name = \"cube\", material = \"m\", shape = {{ type = \"box\", size = [{side}, {side}, {side}] }},
+                     pins = [{{ region = {{ type = \"box\", min = [-99, -99, -99], max = [{}, 99, 99] }} }}] }}]",
+        model.name(),
+        0.1 - 0.5 * side,
+    ))?;
+    for _ in 0..3 {
+        simulation.step(FAR)?;
+    }
+    Ok(simulation)
+}
+
+/// Milliseconds of the quickest step.
+fn best_step(simulation: &mut Simulation) -> anyhow::Result<f64> {
+    let (started, mut best, mut steps) = (Instant::now(), f64::INFINITY, 0);
+    while steps < 3 || steps < 200 && started.elapsed().as_secs_f64() < SECONDS_PER_SIZE {
+        let start = Instant::now();
+        simulation.step(FAR)?;
+        best = best.min(start.elapsed().as_secs_f64() * 1e3);
+        steps += 1;
+    }
+    Ok(best)
+}
+
+/// Implicit solves from soft to stiff, at a fixed step.
+fn stiffness(_: &Arguments) -> anyhow::Result<Vec<Value>> {
+    let mut rows = Vec::new();
+    for model in Model::IMPLICIT {
+        for youngs_modulus in [1e4, 1e5, 1e6, 1e7, 1e8] {
+            let mut simulation = held_cube(model, 22, youngs_modulus)?;
+            let before = simulation.solver_totals();
+            let ms = best_step(&mut simulation)?;
+            rows.push(json!({ "name": "stiffness", "model": model.name(), "youngs_modulus": youngs_modulus,
+                "solver": simulation.describe_solver(0, 0.002), "ms_step": rounded(ms),
+                "particles": simulation.particles().len(),
+                "iterations": iterations(&before, &simulation.solver_totals()) }));
+        }
+    }
+    Ok(rows)
+}
+
+/// Implicit steps from ten thousand particles to a million, of constant spacing and stiffness.
+fn scaling(_: &Arguments) -> anyhow::Result<Vec<Value>> {
+    let mut rows = Vec::new();
+    for model in Model::IMPLICIT {
+        let (mut least, mut most) = (f64::INFINITY, 0.0f64);
+        for across in [22, 37, 51, 100] {
+            let mut simulation = held_cube(model, across, 1e6)?;
+            let before = simulation.solver_totals();
+            let ms = best_step(&mut simulation)?;
+            let n = simulation.particles().len();
+            let ns = ms * 1e6 / n as f64;
+            rows.push(
+                json!({ "name": "scaling", "model": model.name(), "particles": n, "ms_step": rounded(ms),
+                "ns_per_particle": rounded(ns), "solver": simulation.describe_solver(0, 0.002),
+                "iterations": iterations(&before, &simulation.solver_totals()),
+                "peak_memory_mb": pliant::run::peak_memory_mb() }),
+            );
+            (least, most) = (least.min(ns), most.max(ns));
+        }
+        rows.push(json!({ "name": "scaling_linearity", "model": model.name(),
+            "largest_deviation": rounded((most - least) / (most + least)) }));
+    }
+    Ok(rows)
+}
+
+/// One thread against two, in turns.
+fn threads(_: &Arguments) -> anyhow::Result<Vec<Value>> {
+    let mut rows = Vec::new();
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let (one, two) = (pool(1)?, pool(2)?);
+    for model in [Model::Mls2004, Model::Becker2009, Model::Peer2018, Model::Kugelstadt2021] {
+        let mut simulation = held_cube(model, 51, 1e6)?;
+        let (mut on_one, mut on_two) = (f64::INFINITY, f64::INFINITY);
+        for _ in 0..12 {
+            for (pool, best) in [(&one, &mut on_one), (&two, &mut on_two)] {
+                let start = Instant::now();
+                pool.install(|| simulation.step(FAR))?;
+                *best = best.min(start.elapsed().as_secs_f64() * 1e3);
+            }
+        }
+        rows.push(
+            json!({ "name": "threads", "model": model.name(), "particles": simulation.particles().len(),
+            "ms_step_one_thread": rounded(on_one), "ms_step_two_threads": rounded(on_two),
+            "ratio": rounded(on_one / on_two) }),
+        );
+    }
+    Ok(rows)
 }
 
 /// Mean iterations a solve of each system, between two moments.
