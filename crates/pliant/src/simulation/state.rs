@@ -66,6 +66,7 @@ impl Simulation {
         self.last_dt = number("last_dt")?;
         (self.particles.positions, self.particles.velocities) = (positions, velocities);
         (self.time, self.steps) = (time, steps);
+        self.set_moduli();
         Ok(())
     }
 }

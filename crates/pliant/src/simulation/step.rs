@@ -254,8 +254,8 @@ impl Simulation {
         if !speed.is_finite() {
             return Err(self.error(Stage::Velocities, Trouble::NotFinite, i, dt));
         }
-        let material = &self.bodies[self.locate(i).0].material;
-        let wave_speed = (material.moduli.p_wave_modulus() / material.density).sqrt();
+        let body = &self.bodies[self.locate(i).0];
+        let wave_speed = (body.elastic.moduli().p_wave_modulus() / body.material.density).sqrt();
         let driven = self.particles.pins[i] != FREE;
         let leaps = speed * dt > MAX_MOVE * self.setup.spacing;
         if !driven && (leaps || speed > MAX_MACH * wave_speed.max(1.0)) {
@@ -281,7 +281,17 @@ impl Simulation {
         self.time = if (until - self.time - dt).abs() <= 1e-9 * dt { until } else { self.time + dt };
         self.steps += 1;
         self.last_dt = dt;
+        self.set_moduli();
         self.times.motion += milliseconds(start);
+    }
+
+    /// The moduli of the present time, where they change with it.
+    pub(super) fn set_moduli(&mut self) {
+        for body in &mut self.bodies {
+            if let Some(schedule) = &body.material.schedule {
+                body.elastic.set_moduli(schedule.at(self.time));
+            }
+        }
     }
 
     fn error(&self, stage: Stage, trouble: Trouble, i: usize, dt: Real) -> StepError {
