@@ -7,6 +7,7 @@
 use super::{Body, BodySetup, Simulation, Stage, StepError, TimeStepLimit, Trouble};
 use crate::elasticity::{Deformation, SolveReport, StepInput};
 use crate::forces::contact::{ContactInput, RigidContacts};
+use crate::forces::fields::Field;
 use crate::math::{Real, Vec3, max_with_index};
 use crate::particles::{FREE, Particles};
 use rayon::prelude::*;
@@ -67,7 +68,7 @@ impl Simulation {
         }
         let mut retries = 0;
         let (contacts, solve) = loop {
-            self.apply_forces(dt); // explicit elasticity, gravity, loads, damping
+            self.apply_forces(dt); // explicit elasticity, gravity, fields, loads, damping
             self.move_pins(dt);
             let solved = self.solve_implicit_bodies(dt);
             let contacts = self.resolve_contacts(dt);
@@ -172,19 +173,29 @@ impl Simulation {
         }
     }
 
-    /// v* = v + (f/m + g) (dt + last dt)/2, loads, mass-proportional damping.
+    /// v* = v + (f/m + g) (dt + last dt)/2, fields, loads, mass-proportional damping.
     fn apply_forces(&mut self, dt: Real) {
         let start = Instant::now();
+        // velocities go from the middle of the last step to the middle of this one
+        let (from, to) = (self.time - 0.5 * self.last_dt, self.time + 0.5 * dt);
         let dt = 0.5 * (dt + self.last_dt);
         let gravity = self.setup.gravity;
+        let acting = |field| (field, Field::duration_within(field, from, to));
+        let fields: Vec<(&Field, Real)> =
+            self.setup.fields.iter().map(acting).filter(|(_, duration)| *duration > 0.0).collect();
         for body in &self.bodies {
             let (keep, explicit) = ((-body.material.damping * dt).exp(), body.implicit.is_none());
             let velocities = &self.particles.velocities[body.range.clone()];
+            let positions = &self.particles.positions[body.range.clone()];
             let masses = &self.particles.masses[body.range.clone()];
             let next = &mut self.next_velocities[body.range.clone()];
             next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, v)| {
                 let force = if explicit { body.elastic.forces[i].as_dvec3() } else { Vec3::ZERO };
-                *v = (velocities[i] + (force / masses[i] + gravity) * dt) * keep;
+                *v = velocities[i] + (force / masses[i] + gravity) * dt;
+                for (field, duration) in &fields {
+                    *v += field.acceleration(positions[i]) * *duration;
+                }
+                *v *= keep;
             });
             for load in body.loads.iter().filter(|l| l.until.is_none_or(|t| self.time < t)) {
                 for &i in &load.particles {
