@@ -201,3 +201,23 @@ fn a_flat_sheet_bent_out_of_its_plane_is_pushed_back() {
         assert!(f[middle].y < -1e-4 * E * S * S, "{model:?}: {}", f[middle].y);
     }
 }
+
+#[test]
+fn a_body_given_other_moduli_is_the_body_built_with_them() {
+    for (name, rest) in shapes() {
+        for method in every_method() {
+            let x = deformed(&rest);
+            let mut changed = body(&rest, method);
+            changed.set_moduli(Moduli::from_young_poisson(7.0 * E, 0.1));
+            changed.set_moduli(Moduli::from_young_poisson(0.2 * E, 0.4));
+            let kernel = Kernel::new(KernelKind::WendlandC2, 2.0 * S);
+            let moduli = Moduli::from_young_poisson(0.2 * E, 0.4);
+            let mut built = ElasticBody::new(rest.clone(), S.powi(3), DENSITY, kernel, method, moduli);
+            assert_eq!(forces(&mut changed, &x), forces(&mut built, &x), "{name} {method:?}");
+            let energy = |body: &ElasticBody| body.point_states(&x).iter().map(|s| s.energy).sum::<f64>();
+            assert_eq!(energy(&changed), energy(&built), "{name} {method:?}");
+            let unchanged = forces(&mut body(&rest, method), &x);
+            assert_ne!(forces(&mut changed, &x), unchanged, "{name} {method:?}");
+        }
+    }
+}

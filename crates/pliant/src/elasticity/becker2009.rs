@@ -24,7 +24,7 @@ pub(super) const REGULARISATION: f64 = 1e-3;
 #[inline(always)]
 pub(super) fn stress(
     k: &Constants,
-    rest: &SliceRest,
+    (rest, lambda): (&SliceRest, Lane),
     (U, Q): (Mat3x8, Mat3x8),
     A: Mat3x8,
     rotation: &mut Quatx8,
@@ -35,10 +35,10 @@ pub(super) fn stress(
     let turn = R.transpose_mul(Q) - Mat3x8::diagonal(Lane::ONE);
     let grad_u = R.transpose_mul(U).scale(rest.inverse_volume) + turn.mul_mat(D);
     let P = match k.law {
-        Law::Corotated => k.stress(grad_u.symmetric_part(), rest.lambda).full(),
+        Law::Corotated => k.stress(grad_u.symmetric_part(), lambda).full(),
         Law::StVenantKirchhoff => {
             let F = grad_u + Mat3x8::diagonal(Lane::ONE);
-            F.mul_mat(k.stress(k.green(F), rest.lambda).full())
+            F.mul_mat(k.stress(k.green(F), lambda).full())
         }
         law => unreachable!("a body is not built with {law:?}"),
     };

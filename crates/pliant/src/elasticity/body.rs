@@ -15,6 +15,7 @@
 //! that flies without being strained has none at all.
 #![allow(non_snake_case)] // B, A, F, T as in the theory
 
+use super::moduli::Lambda;
 use super::rest::{Rest, SliceRest};
 use super::{Method, Model, SolveTolerance, Solver, becker2009, mls2004, solenthaler2007};
 use crate::kernel::Kernel;
@@ -47,6 +48,8 @@ pub(super) struct Constants {
     pub two_mu: Lane,
     /// Zero-energy stiffness z = alpha E / 8 [Pa].
     pub z: Real,
+    /// Strength alpha of the zero-energy control.
+    zero_energy: Real,
     /// XSPH coefficient times density [kg/(m3 s)].
     xsph_density: Real,
     kernel: Kernel,
@@ -61,6 +64,12 @@ impl Constants {
 
     pub fn kernel(&self) -> Kernel {
         self.kernel
+    }
+
+    pub fn set_moduli(&mut self, moduli: Moduli) {
+        self.mu = moduli.shear;
+        self.two_mu = Lane::splat(2.0 * moduli.shear as f32);
+        self.z = self.zero_energy * moduli.youngs_modulus() / 8.0;
     }
 
     /// Green strain (FᵀF - I)/2.
@@ -117,7 +126,9 @@ pub struct ElasticBody {
     pub(super) constants: Constants,
     /// Shared by bodies that are alike.
     pub(super) rest: Arc<Rest>,
+    /// Present moduli; `constants` and `lambda` follow, see `set_moduli`.
     pub(super) moduli: Moduli,
+    pub(super) lambda: Lambda,
     solver: Solver,
     tolerance: SolveTolerance,
     /// Per-particle rotations R_i, warm start of the next step: state, saved in checkpoints.
@@ -146,21 +157,24 @@ impl ElasticBody {
     ) -> Self {
         let (model, law) = (method.model.name(), method.law.name());
         assert!(method.model.accepts(method.law), "{model} cannot compute {law}");
-        let rest = Arc::new(Rest::build(rest, volume, kernel, method, moduli));
+        let rest = Arc::new(Rest::build(rest, volume, kernel, method));
         let n = rest.positions.len();
-        let constants = Constants {
+        let mut constants = Constants {
             model: method.model,
             law: method.law,
-            mu: moduli.shear,
-            two_mu: Lane::splat(2.0 * moduli.shear as f32),
-            z: method.zero_energy * moduli.youngs_modulus() / 8.0,
+            mu: 0.0,
+            two_mu: Lane::ZERO,
+            z: 0.0,
+            zero_energy: method.zero_energy,
             xsph_density: method.xsph * density,
             kernel,
         };
+        constants.set_moduli(moduli);
         let rest_of_record = RecordRest { t8: 0.0, u: [0.0; 3], v: [0.0; 3], y8: 0.0 };
         let record = Record { t: [0.0; LANES], rest: rest_of_record };
         ElasticBody {
             constants,
+            lambda: Lambda::new(moduli, &rest.ranks),
             rest,
             moduli,
             solver: method.solver,
@@ -229,11 +243,6 @@ impl ElasticBody {
         self.tolerance
     }
 
-    /// First Lamé parameter of particle i [Pa].
-    pub(super) fn lambda_of(&self, i: usize) -> f32 {
-        self.rest.slices[i / LANES].lambda.as_array()[i % LANES]
-    }
-
     /// Rotation Q of the rigid frame.
     pub(super) fn frame(&self) -> Mat3x8 {
         self.frame
@@ -272,7 +281,7 @@ impl ElasticBody {
 
     /// Pass 1: U_i, the rotation, and the stress T_i - z U_i C_i of every particle.
     fn deform(&mut self) -> Deformation {
-        let (constants, rest) = (&self.constants, &*self.rest);
+        let (constants, lambda, rest) = (&self.constants, &self.lambda, &*self.rest);
         let local = Local { u: &self.local, frame: self.frame };
         let chunk = SLICES_PER_TASK;
         let task =
@@ -280,7 +289,7 @@ impl ElasticBody {
                 let mut extreme = Deformation::none(c * chunk * LANES);
                 for (k, rotation) in rotations.iter_mut().enumerate() {
                     let s = c * chunk + k;
-                    let slice = stress_of_slice(constants, rest, local, s, rotation);
+                    let slice = stress_of_slice((constants, lambda.of_slice(s)), rest, local, s, rotation);
                     let (first, end) = (k * LANES, records.len().min((k + 1) * LANES));
                     let records = &mut records[first..end];
                     store(slice.T, records.iter_mut().map(|r| (&mut r.t, &mut r.rest.t8)));
@@ -486,7 +495,13 @@ struct SliceState {
 
 /// The state of the eight particles of slice s.
 #[inline(always)]
-fn stress_of_slice(k: &Constants, rest: &Rest, local: Local, s: usize, rotation: &mut Quatx8) -> SliceState {
+fn stress_of_slice(
+    (k, lambda): (&Constants, Lane),
+    rest: &Rest,
+    local: Local,
+    s: usize,
+    rotation: &mut Quatx8,
+) -> SliceState {
     let constants = &rest.slices[s];
     let (U, A) = match k.model {
         Model::Becker2009 => gradients::<true>(rest, local.u, s),
@@ -501,11 +516,11 @@ fn stress_of_slice(k: &Constants, rest: &Rest, local: Local, s: usize, rotation:
     let (T, Y) = match k.model {
         Model::Becker2009 => {
             let A = A + Q.mul_mat(rest.matching[s].full());
-            becker2009::stress(k, constants, (U, Q), A, rotation)
+            becker2009::stress(k, (constants, lambda), (U, Q), A, rotation)
         }
-        Model::Solenthaler2007 => (solenthaler2007::stress(k, constants, U, Q), Mat3x8::ZERO),
+        Model::Solenthaler2007 => (solenthaler2007::stress(k, (constants, lambda), U, Q), Mat3x8::ZERO),
         Model::Mls2004 | Model::Peer2018 | Model::Kugelstadt2021 => {
-            (mls2004::stress(k, constants, null, F, (rotation, &mut stiffening)), Mat3x8::ZERO)
+            (mls2004::stress(k, (constants, lambda), null, F, (rotation, &mut stiffening)), Mat3x8::ZERO)
         }
     };
     // Where a curved sheet leaves its tangent plane, the rotation carries it: F + R N, here relative to Q.

@@ -417,7 +417,7 @@ impl Operator for Stiffness<'_> {
             if held[i] { glam::Vec3::ZERO } else { p[i] * masses[i] - f * dt2 }
         };
         let (two_mu, z) = (self.body.constants.two_mu, self.body.constants.z);
-        let z_lane = Lane::splat(z as f32);
+        let (z_lane, lambda) = (Lane::splat(z as f32), self.body.lambda.clone());
         if let Some(tangents) = self.tangents {
             let stress = |s: usize, rest: &SliceRest, _, U: Mat3x8| {
                 let C = rest.correction.full();
@@ -430,11 +430,11 @@ impl Operator for Stiffness<'_> {
             SolvePart::Whole => self.body.respond(
                 p,
                 z,
-                |_, rest, R, U| {
+                |s, rest, R, U| {
                     let C = rest.correction.full();
                     let dF = U.mul_mat(C);
                     let eps = R.transpose_mul(dF).symmetric_part();
-                    let sigma = eps.scale(two_mu).add_diagonal(rest.lambda * eps.trace());
+                    let sigma = eps.scale(two_mu).add_diagonal(lambda.of_slice(s) * eps.trace());
                     R.mul_mat(sigma.full()).scale(rest.volume).mul_mat(C) - dF.scale(z_lane)
                 },
                 finish,
@@ -454,10 +454,10 @@ impl Operator for Stiffness<'_> {
             SolvePart::Volume => self.body.respond(
                 p,
                 0.0,
-                |_, rest, R, U| {
+                |s, rest, R, U| {
                     let RC = R.mul_mat(rest.correction.full());
                     let trace = RC.c[0].dot(U.c[0]) + RC.c[1].dot(U.c[1]) + RC.c[2].dot(U.c[2]);
-                    RC.scale(rest.lambda * rest.volume * trace)
+                    RC.scale(lambda.of_slice(s) * rest.volume * trace)
                 },
                 finish,
                 y,

@@ -13,25 +13,25 @@ use crate::math::{LANES, Lane, Mat3x8, Quatx8, Real, Sym3x8, Vec3, polar_rotatio
 #[inline(always)]
 pub(super) fn stress(
     k: &Constants,
-    rest: &SliceRest,
+    (rest, lambda): (&SliceRest, Lane),
     null: Option<&Sym3x8>,
     F: Mat3x8,
     (rotation, stiffening): (&mut Quatx8, &mut Lane),
 ) -> Mat3x8 {
     let P = match (k.law, null) {
-        (Law::StVenantKirchhoff, None) => F.mul_mat(k.stress(k.green(F), rest.lambda).full()),
+        (Law::StVenantKirchhoff, None) => F.mul_mat(k.stress(k.green(F), lambda).full()),
         (law, null) => {
             let (q, R) = polar_rotation(F, *rotation);
             *rotation = q;
             // Missing dimensions move with the rotation: F + Σ R n ⊗ n.
             let F = null.map_or(F, |n| F + R.mul_mat(n.full()));
             match law {
-                Law::StVenantKirchhoff => F.mul_mat(k.stress(k.green(F), rest.lambda).full()),
+                Law::StVenantKirchhoff => F.mul_mat(k.stress(k.green(F), lambda).full()),
                 Law::Corotated => {
                     let eps = R.transpose_mul(F).symmetric_part().add_diagonal(-Lane::ONE);
-                    R.mul_mat(k.stress(eps, rest.lambda).full())
+                    R.mul_mat(k.stress(eps, lambda).full())
                 }
-                law => by_singular_values(law, k.mu, rest.lambda, F, stiffening),
+                law => by_singular_values(law, k.mu, lambda, F, stiffening),
             }
         }
     };

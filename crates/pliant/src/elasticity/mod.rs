@@ -9,6 +9,7 @@ mod becker2009;
 mod body;
 mod implicit;
 mod mls2004;
+mod moduli;
 mod newton;
 mod preconditioner;
 mod reference;

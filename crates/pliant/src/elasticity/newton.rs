@@ -237,7 +237,7 @@ impl ElasticBody {
         let mut energy = 0.0;
         for lane in 0..LANES.min(self.len() - s * LANES) {
             let i = s * LANES + lane;
-            let (mu, lambda) = (self.moduli.shear, rest.lambda_of(i));
+            let (mu, lambda) = (self.moduli.shear, self.lambda_of(i));
             let d = svds.get(lane);
             energy += rest.volumes[i] * law.energy(mu, lambda, d.sigma);
             if let Some(tangent) = &mut tangent {

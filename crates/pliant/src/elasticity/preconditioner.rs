@@ -70,7 +70,7 @@ impl BodyPreconditioner {
     pub fn set(&mut self, body: &ElasticBody, masses: &[f32], held: &[bool], dt: Real, part: SolvePart) {
         let (mu, z, dt2) = (body.moduli.shear as f32, body.constants.z as f32, (dt * dt) as f32);
         let diagonals = &self.diagonals;
-        let lambda = |i: usize| body.lambda_of(i);
+        let lambda = |i: usize| body.lambda_of(i) as f32;
         let rotation = |i: usize| glam::Mat3::from_quat(body.rotations[i / LANES].get(i % LANES).as_quat());
         let block = |i: usize| diagonals[i].block(part, mu, lambda(i), z) * dt2;
         self.blocks.set_inverse(masses.len(), |i| {

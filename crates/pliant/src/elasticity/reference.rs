@@ -90,7 +90,7 @@ impl ElasticBody {
                         (F, R * sigma, psi)
                     }
                     law => {
-                        let (mu, lambda) = (self.moduli.shear, self.rest.lambda_of(i));
+                        let (mu, lambda) = (self.moduli.shear, self.lambda_of(i));
                         (F, first_piola(law, mu, lambda, F), law.energy(mu, lambda, svd(F).sigma))
                     }
                 }
@@ -112,7 +112,7 @@ impl ElasticBody {
 
     /// sigma = 2 mu eps + lambda tr(eps) I and Ψ = mu eps:eps + lambda/2 tr²(eps).
     fn linear_stress(&self, i: usize, eps: Mat3) -> (Mat3, Real) {
-        let (mu, lambda, tr) = (self.moduli.shear, self.rest.lambda_of(i), trace(eps));
+        let (mu, lambda, tr) = (self.moduli.shear, self.lambda_of(i), trace(eps));
         (
             eps * (2.0 * mu) + Mat3::IDENTITY * (lambda * tr),
             mu * double_dot(eps, eps) + 0.5 * lambda * tr * tr,

@@ -2,7 +2,6 @@
 
 use super::{Method, Model};
 use crate::kernel::Kernel;
-use crate::material::Moduli;
 use crate::math::{LANES, Lane, Mat3, Real, Sym3x8, Vec3, outer, pseudo_inverse};
 use crate::neighbors::RestNeighbors;
 use rayon::prelude::*;
@@ -21,8 +20,6 @@ pub(super) struct SliceRest {
     pub rest_gradient: Sym3x8,
     pub volume: Lane,
     pub inverse_volume: Lane,
-    /// First Lamé parameter [Pa]; in sheets and rods the one for which no stress acts across them.
-    pub lambda: Lane,
 }
 
 /// The constant side of an elastic body.
@@ -32,6 +29,8 @@ pub(super) struct Rest {
     pub slices: Vec<SliceRest>,
     /// Projectors onto the missing dimensions of each neighbourhood; empty if all are three-dimensional.
     pub null: Vec<Sym3x8>,
+    /// Dimensions that each neighbourhood spans; empty if all are three-dimensional.
+    pub ranks: Vec<[u8; LANES]>,
     /// W/(-W'/r) of every pair [m2], for shape matching and XSPH; empty for bodies that use neither.
     pub ratios: Vec<[f32; LANES]>,
     /// Shape matching only: Σ_j V_i V_j W_ij X_ji ⊗ X_ji.
@@ -44,7 +43,7 @@ pub(super) struct Rest {
 impl Rest {
     /// `volume` is the lattice volume m / rho0 of a particle; uncorrected methods replace it by their papers' SPH
     /// volumes V_i = 1 / Σ_j W_ij.
-    pub fn build(positions: Vec<Vec3>, volume: Real, kernel: Kernel, method: Method, moduli: Moduli) -> Self {
+    pub fn build(positions: Vec<Vec3>, volume: Real, kernel: Kernel, method: Method) -> Self {
         let volumes = if method.model.is_corrected() {
             vec![volume; positions.len()]
         } else {
@@ -55,6 +54,7 @@ impl Rest {
         let slice_count = positions.len().div_ceil(LANES);
         let mut slices = Vec::with_capacity(slice_count);
         let mut null = Vec::with_capacity(slice_count);
+        let mut ranks = vec![[3; LANES]; slice_count];
         let mut flat = false;
         for s in 0..slice_count {
             let mut slice = SliceRest {
@@ -62,7 +62,6 @@ impl Rest {
                 rest_gradient: Sym3x8::ZERO,
                 volume: Lane::ONE,
                 inverse_volume: Lane::ONE,
-                lambda: Lane::ZERO,
             };
             let mut slice_null = Sym3x8::ZERO;
             for lane in 0..LANES.min(positions.len() - s * LANES) {
@@ -72,7 +71,7 @@ impl Rest {
                 slice.rest_gradient.set(lane, moments[i] * (1.0 / volumes[i]));
                 slice.volume.as_mut_array()[lane] = volumes[i] as f32;
                 slice.inverse_volume.as_mut_array()[lane] = (1.0 / volumes[i]) as f32;
-                slice.lambda.as_mut_array()[lane] = lambda_for_rank(moduli, rank) as f32;
+                ranks[s][lane] = rank as u8;
                 slice_null.set(lane, projector);
                 flat |= rank < 3;
             }
@@ -80,7 +79,7 @@ impl Rest {
             null.push(slice_null);
         }
         if !flat {
-            null = Vec::new();
+            (null, ranks) = (Vec::new(), Vec::new());
         }
         let matching = match method.model {
             Model::Becker2009 => matching_moments(&neighbors, &positions, &volumes, kernel),
@@ -91,7 +90,7 @@ impl Rest {
         } else {
             Vec::new()
         };
-        Rest { neighbors, slices, null, ratios, matching, positions, volumes }
+        Rest { neighbors, slices, null, ranks, ratios, matching, positions, volumes }
     }
 }
 
@@ -112,20 +111,6 @@ fn matching_moments(
         moments[i / LANES].set(i % LANES, m);
     }
     moments
-}
-
-/// First Lamé parameter of a neighbourhood that spans `rank` dimensions.
-///
-/// The strain across a sheet or rod is not seen by its particles. Setting it to zero would stiffen a rod to lambda +
-/// 2 mu; instead the stress across it is zero: lambda' = 2 mu lambda/(lambda + 2 mu) for a sheet (plane stress) and
-/// lambda' = E - 2 mu for a rod, so that its modulus is E.
-fn lambda_for_rank(moduli: Moduli, rank: usize) -> Real {
-    let (mu, lambda) = (moduli.shear, moduli.lame_lambda());
-    match rank {
-        3 => lambda,
-        2 => 2.0 * mu * lambda / (lambda + 2.0 * mu),
-        _ => moduli.youngs_modulus() - 2.0 * mu,
-    }
 }
 
 /// V_i = 1 / Σ_j W_ij, itself included: the volume m_i / rho_i of plain SPH for equal masses [B09].
@@ -154,14 +139,11 @@ impl Rest {
         symmetric(&self.slices[i / LANES].rest_gradient, i % LANES)
     }
 
-    pub fn lambda_of(&self, i: usize) -> Real {
-        self.slices[i / LANES].lambda.as_array()[i % LANES] as Real
-    }
-
     pub fn bytes(&self) -> usize {
         self.neighbors.bytes()
             + self.slices.len() * size_of::<SliceRest>()
             + (self.null.len() + self.matching.len()) * size_of::<Sym3x8>()
+            + self.ranks.len() * size_of::<[u8; LANES]>()
             + self.ratios.len() * size_of::<[f32; LANES]>()
             + self.positions.len() * (size_of::<Vec3>() + size_of::<Real>())
     }

@@ -11,14 +11,14 @@ use crate::math::{Lane, Mat3x8};
 
 /// T_i = P_i with ∇u = B/V - D = U/V + (Q - I) D.
 #[inline(always)]
-pub(super) fn stress(k: &Constants, rest: &SliceRest, U: Mat3x8, Q: Mat3x8) -> Mat3x8 {
+pub(super) fn stress(k: &Constants, (rest, lambda): (&SliceRest, Lane), U: Mat3x8, Q: Mat3x8) -> Mat3x8 {
     let turn = Q - Mat3x8::diagonal(Lane::ONE);
     let grad_u = U.scale(rest.inverse_volume) + turn.mul_mat(rest.rest_gradient.full());
     match k.law {
-        Law::Corotated => k.stress(grad_u.symmetric_part(), rest.lambda).full(),
+        Law::Corotated => k.stress(grad_u.symmetric_part(), lambda).full(),
         Law::StVenantKirchhoff => {
             let F = grad_u + Mat3x8::diagonal(Lane::ONE);
-            F.mul_mat(k.stress(k.green(F), rest.lambda).full())
+            F.mul_mat(k.stress(k.green(F), lambda).full())
         }
         law => unreachable!("a body is not built with {law:?}"),
     }

@@ -1,3 +1,4 @@
 //! Forces and impulses that are not elastic.
 
 pub mod contact;
+pub mod fields;

@@ -1,5 +1,6 @@
 //! Shapes of bodies, regions that select particles, and their sampling.
 
+pub mod beast;
 mod sample;
 
 use crate::math::{Quat, Real, Vec3};
@@ -22,6 +23,11 @@ pub enum Shape {
     Torus {
         radius: Real,
         tube_radius: Real,
+    },
+    /// A four-legged animal, its snout along x, its back up along y.
+    Beast {
+        /// From tail to snout.
+        length: Real,
     },
     /// A single layer of particles in the x-z plane, raised along y by its relief.
     Sheet {

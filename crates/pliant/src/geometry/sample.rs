@@ -1,6 +1,6 @@
 //! Particles that fill a shape.
 
-use super::{Outline, Region, Sampling, Shape};
+use super::{Outline, Region, Sampling, Shape, beast};
 use crate::math::{Real, Vec3};
 
 impl Shape {
@@ -20,6 +20,7 @@ impl Shape {
             Shape::Torus { radius, tube_radius } => {
                 Vec3::new(radius + tube_radius, tube_radius, radius + tube_radius)
             }
+            Shape::Beast { length } => beast::HALF_EXTENT * length,
             Shape::Sheet { size, .. } => Vec3::new(size[0] * 0.5, 0.0, size[1] * 0.5),
             Shape::Rod { length } => Vec3::new(length * 0.5, 0.0, 0.0),
         }
@@ -34,6 +35,7 @@ impl Shape {
                 let ring = p.x.hypot(p.z) - radius;
                 ring * ring + p.y * p.y <= tube_radius * tube_radius
             }
+            Shape::Beast { length } => beast::distance(p / length) <= 0.0,
             Shape::Sheet { size, outline, .. } => match outline {
                 Outline::Rectangle => true,
                 Outline::Ellipse => (2.0 * p.x / size[0]).powi(2) + (2.0 * p.z / size[1]).powi(2) <= 1.0,
@@ -110,6 +112,25 @@ mod tests {
             assert!((got / volume - 1.0).abs() < 0.03, "{shape:?}: {got} {volume}");
             let centre = points.iter().sum::<Vec3>() / points.len() as f64;
             assert!(centre.length() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_beast_has_its_volume_at_every_spacing_and_is_in_one_piece() {
+        for spacing in [0.02, 0.04, beast::THICKNESS] {
+            let points = Shape::Beast { length: 2.0 }.sample(2.0 * spacing, Sampling::Lattice);
+            let volume = points.len() as f64 * spacing.powi(3);
+            // surface cells in or out
+            assert!((volume / beast::VOLUME - 1.0).abs() < 2.0 * spacing, "{spacing}: {volume}");
+            let mut reached = vec![false; points.len()];
+            let mut last = vec![0];
+            while let Some(i) = last.pop() {
+                let near = |j: &usize| !reached[*j] && points[*j].distance(points[i]) < 2.01 * spacing;
+                let next: Vec<usize> = (0..points.len()).filter(near).collect();
+                next.iter().for_each(|&j| reached[j] = true);
+                last.extend(next);
+            }
+            assert!(reached.iter().all(|r| *r), "{spacing}: a part is loose");
         }
     }
 

@@ -1,8 +1,10 @@
 //! What stuff is: pure functions and numbers, no particles, no methods.
 
 mod laws;
+mod schedule;
 
 pub use laws::{Law, Tangent, first_piola};
+pub use schedule::{Schedule, SchedulePoint};
 
 use crate::math::Real;
 
@@ -12,7 +14,10 @@ pub struct Material {
     pub name: String,
     /// Rest density rho0 [kg/m3].
     pub density: Real,
+    /// At the start.
     pub moduli: Moduli,
+    /// How the moduli change with time, if they do.
+    pub schedule: Option<Schedule>,
     /// Mass-proportional damping [1/s]: dv/dt = -damping v.
     pub damping: Real,
     /// Coulomb coefficient of the surface; a contact takes the mean of its two sides.
@@ -48,6 +53,12 @@ impl Moduli {
     /// nu = (3 K - 2 G) / (2 (3 K + G)).
     pub fn poisson_ratio(self) -> Real {
         (3.0 * self.bulk - 2.0 * self.shear) / (2.0 * (3.0 * self.bulk + self.shear))
+    }
+
+    /// The larger of the ratios of the two moduli to others. No strain costs more than this times its energy with them:
+    /// the energy is a sum of a part of the shear modulus and one of the bulk modulus.
+    pub fn stiffness_over(self, other: Moduli) -> Real {
+        (self.shear / other.shear).max(self.bulk / other.bulk)
     }
 
     /// Modulus of a confined (pressure) wave, K + 4/3 G = lambda + 2 mu [Pa].

@@ -5,7 +5,7 @@ use super::check::show;
 use super::error::SceneError;
 use super::read::At;
 use super::suggest::quoted;
-use crate::geometry::{Outline, Shape};
+use crate::geometry::{Outline, Shape, beast};
 use crate::math::Real;
 use std::f64::consts::PI;
 
@@ -51,6 +51,7 @@ pub fn particles(shape: &Shape, spacing: Real) -> Real {
         Shape::Sphere { radius } => 4.0 / 3.0 * PI * (radius / s).powi(3),
         Shape::Cylinder { radius, height } => PI * (radius / s).powi(2) * (height / s),
         Shape::Torus { radius, tube_radius } => 2.0 * PI * PI * (radius / s) * (tube_radius / s).powi(2),
+        Shape::Beast { length } => beast::VOLUME * (length / s).powi(3),
         Shape::Sheet { size: [length, width], outline, .. } => {
             let filled = match outline {
                 Outline::Rectangle => 1.0,
@@ -70,6 +71,7 @@ fn thickness(shape: &Shape) -> Real {
         Shape::Sphere { radius } => 2.0 * radius,
         Shape::Cylinder { radius, height } => height.min(2.0 * radius),
         Shape::Torus { tube_radius, .. } => 2.0 * tube_radius,
+        Shape::Beast { length } => beast::THICKNESS * length,
         Shape::Sheet { size: [length, width], .. } => length.min(width),
         Shape::Rod { length } => length,
     }

@@ -1,6 +1,7 @@
 //! What a simulation is made from: checked, trusted, in SI units.
 
 use crate::elasticity::Method;
+use crate::forces::fields::Field;
 use crate::geometry::{Pose, Region, Sampling, Shape};
 use crate::kernel::KernelKind;
 use crate::material::Material;
@@ -17,6 +18,8 @@ pub struct Setup {
     pub kernel: KernelKind,
     /// Acceleration of gravity [m/s2].
     pub gravity: Vec3,
+    /// What pushes all matter besides gravity.
+    pub fields: Vec<Field>,
     pub time_step: TimeStep,
     /// Do particles of bodies collide with one another (and rigids)?
     pub contact: Contact,

@@ -68,6 +68,7 @@ impl Simulation {
         self.effort_dt = number("effort_dt")?;
         (self.particles.positions, self.particles.velocities) = (positions, velocities);
         (self.time, self.steps) = (time, steps);
+        self.set_moduli();
         Ok(())
     }
 }

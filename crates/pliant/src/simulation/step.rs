@@ -7,6 +7,7 @@
 use super::{Body, BodySetup, Simulation, Stage, StepError, TimeStepLimit, Trouble};
 use crate::elasticity::{Deformation, SolveReport, StepInput};
 use crate::forces::contact::{ContactInput, RigidContacts};
+use crate::forces::fields::Field;
 use crate::math::{Real, Vec3, max_with_index};
 use crate::particles::{FREE, Particles};
 use rayon::prelude::*;
@@ -67,7 +68,7 @@ impl Simulation {
         }
         let mut retries = 0;
         let (contacts, solve) = loop {
-            self.apply_forces(dt); // explicit elasticity, gravity, loads, damping
+            self.apply_forces(dt); // explicit elasticity, gravity, fields, loads, damping
             self.move_pins(dt);
             let solved = self.solve_implicit_bodies(dt);
             let contacts = self.resolve_contacts(dt);
@@ -173,25 +174,35 @@ impl Simulation {
         }
     }
 
-    /// v* = v + (f/m + g) (dt + last dt)/2, loads, mass-proportional damping.
+    /// v* = v + (f/m + g) (dt + last dt)/2, fields, loads, mass-proportional damping.
     fn apply_forces(&mut self, dt: Real) {
         let start = Instant::now();
+        // velocities go from the middle of the last step to the middle of this one
+        let (from, to) = (self.time - 0.5 * self.last_dt, self.time + 0.5 * dt);
         let dt = 0.5 * (dt + self.last_dt);
         let gravity = self.setup.gravity;
+        let acting = |field| (field, Field::duration_within(field, from, to));
+        let fields: Vec<(&Field, Real)> =
+            self.setup.fields.iter().map(acting).filter(|(_, duration)| *duration > 0.0).collect();
         for body in &self.bodies {
             let (keep, explicit) = ((-body.material.damping * dt).exp(), body.implicit.is_none());
             // Damping must not touch what implicit forces have yet to balance, or a body would rest at a smaller load.
-            let push = if explicit { keep * dt } else { dt };
+            let kept = if explicit { keep } else { 1.0 };
             let velocities = &self.particles.velocities[body.range.clone()];
+            let positions = &self.particles.positions[body.range.clone()];
             let masses = &self.particles.masses[body.range.clone()];
             let next = &mut self.next_velocities[body.range.clone()];
             next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, v)| {
                 let force = if explicit { body.elastic.forces[i].as_dvec3() } else { Vec3::ZERO };
-                *v = velocities[i] * keep + (force / masses[i] + gravity) * push;
+                let mut kick = (force / masses[i] + gravity) * dt;
+                for (field, duration) in &fields {
+                    kick += field.acceleration(positions[i]) * *duration;
+                }
+                *v = velocities[i] * keep + kick * kept;
             });
             for load in body.loads.iter().filter(|l| l.until.is_none_or(|t| self.time < t)) {
                 for &i in &load.particles {
-                    next[i as usize] += load.force_each * (push / masses[i as usize]);
+                    next[i as usize] += load.force_each * (kept * dt / masses[i as usize]);
                 }
             }
         }
@@ -257,8 +268,8 @@ impl Simulation {
         if !speed.is_finite() {
             return Err(self.error(Stage::Velocities, Trouble::NotFinite, i, dt));
         }
-        let material = &self.bodies[self.locate(i).0].material;
-        let wave_speed = (material.moduli.p_wave_modulus() / material.density).sqrt();
+        let body = &self.bodies[self.locate(i).0];
+        let wave_speed = (body.elastic.moduli().p_wave_modulus() / body.material.density).sqrt();
         let driven = self.particles.pins[i] != FREE;
         let leaps = speed * dt > MAX_MOVE * self.setup.spacing;
         if !driven && (leaps || speed > MAX_MACH * wave_speed.max(1.0)) {
@@ -284,7 +295,17 @@ impl Simulation {
         self.time = if (until - self.time - dt).abs() <= 1e-9 * dt { until } else { self.time + dt };
         self.steps += 1;
         self.last_dt = dt;
+        self.set_moduli();
         self.times.motion += milliseconds(start);
+    }
+
+    /// The moduli of the present time, where they change with it.
+    pub(super) fn set_moduli(&mut self) {
+        for body in &mut self.bodies {
+            if let Some(schedule) = &body.material.schedule {
+                body.elastic.set_moduli(schedule.at(self.time));
+            }
+        }
     }
 
     fn error(&self, stage: Stage, trouble: Trouble, i: usize, dt: Real) -> StepError {

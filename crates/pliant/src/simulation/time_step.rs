@@ -66,7 +66,9 @@ impl Simulation {
         let mut limit = TimeStepLimit { dt: scene, criterion: Criterion::Scene, at: None };
         for (k, body) in self.bodies.iter().enumerate() {
             if body.implicit.is_none() {
-                let stable = body.stable.time_step(body.stiffening);
+                // the frequency is that at the moduli of the start
+                let moduli = body.elastic.moduli().stiffness_over(body.material.moduli);
+                let stable = body.stable.time_step(body.stiffening * moduli);
                 limit.tighten(stable, Criterion::Stiffness, (k, body.stable.particle));
             }
             if body.method.xsph > 0.0 {

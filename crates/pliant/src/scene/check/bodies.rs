@@ -211,6 +211,7 @@ fn shape(at: At<'_>, written: &ShapeFile) -> Result<Shape, SceneError> {
             }
             Shape::Torus { radius, tube_radius }
         }
+        ShapeFile::Beast(shape) => Shape::Beast { length: length("length", shape.length)? },
         ShapeFile::Rod(shape) => Shape::Rod { length: length("length", shape.length)? },
         ShapeFile::Sheet(shape) => {
             let size = at.key("size");

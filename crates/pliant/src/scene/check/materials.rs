@@ -6,9 +6,10 @@ use super::super::error::SceneError;
 use super::super::file::{LawWord, MaterialFile, MaterialsFile, ModelWord, SolverWord, StrainWord};
 use super::super::read::At;
 use super::super::suggest::quoted;
+use super::LONGEST_TIME;
 use super::numbers::show;
 use crate::elasticity::{Method, Model, SolveTolerance, Solver};
-use crate::material::{Law, Material, Moduli};
+use crate::material::{Law, Material, Moduli, Schedule, SchedulePoint};
 
 /// Stiffest modulus [Pa]; diamond has 1e12.
 const STIFFEST: f64 = 1e13;
@@ -31,10 +32,16 @@ pub(super) fn materials(
 }
 
 fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneError> {
+    let schedule = schedule(at, written)?;
+    let moduli = match &schedule {
+        Some(schedule) => schedule.at(0.0),
+        None => moduli(at, &format!("material {}", quoted(name)), written.stiffness())?,
+    };
     let material = Material {
         name: name.to_owned(),
         density: at.key("density").range(written.density.unwrap_or(1000.0), 1e-3, 1e6, "kg/m3")?,
-        moduli: moduli(at, written)?,
+        moduli,
+        schedule,
         damping: at.key("damping").range(written.damping.unwrap_or(0.0), 0.0, 1e6, "1/s")?,
         friction: at.key("friction").range(written.friction.unwrap_or(0.3), 0.0, 100.0, "")?,
         restitution: at.key("restitution").range(written.restitution.unwrap_or(0.0), 0.0, 1.0, "")?,
@@ -50,7 +57,7 @@ fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneE
     let method = Method {
         model,
         law,
-        solver: solver(at, written, (model, law, material.moduli))?,
+        solver: solver(at, written, (model, law, &material))?,
         tolerance: tolerance(at, written, model)?,
         zero_energy: at.key("zero_energy").range(written.zero_energy.unwrap_or(0.1), 0.0, 10.0, "")?,
         xsph: at.key("xsph").range(written.xsph.unwrap_or(0.0), 0.0, 1e6, "1/s")?,
@@ -101,7 +108,7 @@ fn law(at: At<'_>, written: &MaterialFile, model: Model) -> Result<Law, SceneErr
 fn solver(
     at: At<'_>,
     written: &MaterialFile,
-    (model, law, moduli): (Model, Law, Moduli),
+    (model, law, material): (Model, Law, &Material),
 ) -> Result<Solver, SceneError> {
     if !model.is_implicit() {
         return match written.solver {
@@ -124,7 +131,9 @@ fn solver(
         None if law == Law::Corotated => Solver::Linear,
         None => Solver::Newton,
     };
-    if model == Model::Kugelstadt2021 && solver == Solver::Linear && moduli.lame_lambda() < 0.0 {
+    let scheduled = material.schedule.iter().flat_map(Schedule::points).map(|point| point.moduli);
+    let auxetic = scheduled.chain([material.moduli]).any(|moduli| moduli.lame_lambda() < 0.0);
+    if model == Model::Kugelstadt2021 && solver == Solver::Linear && auxetic {
         return Err(at.key("model").error(
             "model \"kugelstadt2021\" needs a Poisson's ratio of 0 or more: it solves for the volume on its own",
             "use model = \"peer2018\", or solver = \"newton\"",
@@ -180,36 +189,86 @@ fn law_of_word(at: At<'_>, word: LawWord, written: &MaterialFile) -> Result<Law,
     })
 }
 
-fn moduli(at: At<'_>, written: &MaterialFile) -> Result<Moduli, SceneError> {
+/// Stiffness as written: E, Poisson's ratio, G, K.
+type Stiffness = [Option<f64>; 4];
+
+impl MaterialFile {
+    fn stiffness(&self) -> Stiffness {
+        [self.youngs_modulus, self.poisson_ratio, self.shear_modulus, self.bulk_modulus]
+    }
+}
+
+/// `owner` is what has this stiffness, for messages.
+fn moduli(at: At<'_>, owner: &str, written: Stiffness) -> Result<Moduli, SceneError> {
     let help = "give youngs_modulus with poisson_ratio, or shear_modulus with bulk_modulus";
     let modulus = |key, x| at.key(key).range(x, SOFTEST, STIFFEST, "Pa");
-    let name = quoted(at.label);
-    match (written.youngs_modulus, written.poisson_ratio, written.shear_modulus, written.bulk_modulus) {
-        (Some(youngs), poisson, None, None) => {
+    match written {
+        [Some(youngs), poisson, None, None] => {
             let youngs = modulus("youngs_modulus", youngs)?;
             from_young_poisson(at, youngs, poisson.unwrap_or(0.3))
         }
-        (None, None, Some(shear), Some(bulk)) => {
+        [None, None, Some(shear), Some(bulk)] => {
             Ok(Moduli { shear: modulus("shear_modulus", shear)?, bulk: modulus("bulk_modulus", bulk)? })
         }
-        (None, None, None, None) => Err(at.error(format!("material {name} has no stiffness"), help)),
-        (None, Some(_), None, None) => {
-            let message = format!("material {name} has a poisson_ratio but no youngs_modulus");
+        [None, None, None, None] => Err(at.error(format!("{owner} has no stiffness"), help)),
+        [None, Some(_), None, None] => {
+            let message = format!("{owner} has a poisson_ratio but no youngs_modulus");
             Err(at.key("poisson_ratio").error(message, help))
         }
-        (None, None, Some(_), None) => {
-            let message = format!("material {name} has a shear_modulus but no bulk_modulus");
+        [None, None, Some(_), None] => {
+            let message = format!("{owner} has a shear_modulus but no bulk_modulus");
             Err(at.key("shear_modulus").error(message, help))
         }
-        (None, None, None, Some(_)) => {
-            let message = format!("material {name} has a bulk_modulus but no shear_modulus");
+        [None, None, None, Some(_)] => {
+            let message = format!("{owner} has a bulk_modulus but no shear_modulus");
             Err(at.key("bulk_modulus").error(message, help))
         }
-        (_, _, shear, _) => {
+        [_, _, shear, _] => {
             let second = if shear.is_some() { "shear_modulus" } else { "bulk_modulus" };
-            Err(at.key(second).error(format!("material {name} gives its stiffness in two ways"), help))
+            Err(at.key(second).error(format!("{owner} gives its stiffness in two ways"), help))
         }
     }
+}
+
+/// `at` is the material.
+fn schedule(at: At<'_>, written: &MaterialFile) -> Result<Option<Schedule>, SceneError> {
+    let Some(points) = &written.schedule else { return Ok(None) };
+    let name = quoted(at.label);
+    let place = at.key("schedule");
+    if points.is_empty() {
+        let help = "write points as in schedule = [{ time = 1, youngs_modulus = 5e5 }], or leave it out";
+        return Err(place.error(format!("the schedule of material {name} has no points"), help));
+    }
+    let own = [("youngs_modulus", written.youngs_modulus), ("shear_modulus", written.shear_modulus)];
+    for (key, value) in own.into_iter().chain([("bulk_modulus", written.bulk_modulus)]) {
+        if value.is_some() {
+            let message =
+                format!("material {name} gives its stiffness in two ways: here and by its schedule");
+            return Err(at.key(key).key_error(message, "move the modulus into the schedule, at time = 0"));
+        }
+    }
+    if written.poisson_ratio.is_some() && points.iter().all(|point| point.youngs_modulus.is_none()) {
+        let message = format!("\"poisson_ratio\" means nothing to the schedule of material {name}");
+        return Err(at.key("poisson_ratio").key_error(message, "leave it out: shear and bulk moduli say it"));
+    }
+    let mut checked: Vec<SchedulePoint> = Vec::new();
+    for (index, point) in points.iter().enumerate() {
+        let place = place.index(index);
+        let time = place.key("time").range(point.time, 0.0, LONGEST_TIME, "s")?;
+        if let Some(last) = checked.last().filter(|last| time <= last.time) {
+            let message = format!(
+                "the time {} s is not after that of the last point, {} s",
+                show(time),
+                show(last.time)
+            );
+            return Err(place.key("time").error(message, "write the points in the order of their times"));
+        }
+        let poisson_ratio =
+            point.poisson_ratio.or(written.poisson_ratio.filter(|_| point.youngs_modulus.is_some()));
+        let stiffness = [point.youngs_modulus, poisson_ratio, point.shear_modulus, point.bulk_modulus];
+        checked.push(SchedulePoint { time, moduli: moduli(place, "this point of the schedule", stiffness)? });
+    }
+    Ok(Some(Schedule::new(checked)))
 }
 
 fn from_young_poisson(at: At<'_>, youngs: f64, poisson: f64) -> Result<Moduli, SceneError> {

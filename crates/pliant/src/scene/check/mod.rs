@@ -1,6 +1,7 @@
 //! Checks the scene as written and turns it into the scene that runs. Nothing is checked twice.
 
 mod bodies;
+mod fields;
 mod look;
 mod materials;
 mod numbers;
@@ -76,6 +77,7 @@ fn setup(
     let written = &file.simulation;
     let contact = written.contact.as_ref();
     let gravity = written.gravity.unwrap_or([0.0, -9.81, 0.0]);
+    let fields = file.fields.as_deref().unwrap_or_default();
     let rigids = file.rigids.as_deref().unwrap_or_default();
     let probes = file.probes.as_deref().unwrap_or_default();
     Ok(Setup {
@@ -86,6 +88,7 @@ fn setup(
             Some(KernelWord::CubicSpline) => KernelKind::CubicSpline,
         },
         gravity: simulation.key("gravity").vector(gravity, 1e5, "m/s2")?,
+        fields: fields::fields(at.key("fields"), fields)?,
         time_step: time_step(simulation, written, times.every)?,
         contact: Contact {
             between_bodies: contact.and_then(|contact| contact.between_bodies).unwrap_or(true),

@@ -57,6 +57,10 @@ table! { TorusFile {
     /// Radius of the tube [m].
     tube_radius: f64,
 } }
+table! { BeastFile {
+    /// From tail to snout [m].
+    length: f64,
+} }
 table! { RodFile {
     /// Length along x [m].
     length: f64,
@@ -97,6 +101,8 @@ typed! {
         Rod(RodFile) = "rod",
         /// Ring about the y axis.
         Torus(TorusFile) = "torus",
+        /// A four-legged animal, its snout along x, its back up along y.
+        Beast(BeastFile) = "beast",
     } later ["mesh"]
 }
 

@@ -34,7 +34,7 @@ impl schemars::JsonSchema for MaterialsFile {
 }
 
 table! {
-    /// What a body is made of. Give youngs_modulus with poisson_ratio, or shear_modulus with bulk_modulus.
+    /// What a body is made of. Give youngs_modulus with poisson_ratio, or shear_modulus with bulk_modulus, or a schedule.
     MaterialFile {
         /// Rest density [kg/m3]; default 1000.
         density: Option<f64>,
@@ -63,6 +63,8 @@ table! {
         shear_modulus: Option<f64>,
         /// Bulk modulus K [Pa].
         bulk_modulus: Option<f64>,
+        /// Moduli that change with time, in place of the moduli above; constant before the first and after the last.
+        schedule: Option<Vec<ScheduleFile>>,
         /// Strength of the zero-energy control, 0 to 10; 0 switches it off; default 0.1.
         zero_energy: Option<f64>,
         /// Mass-proportional damping [1/s]; default 0.
@@ -73,6 +75,22 @@ table! {
         friction: Option<f64>,
         /// Restitution of contacts, 0 to 1; default 0.
         restitution: Option<f64>,
+    }
+}
+
+table! {
+    /// The moduli at a time, as for a material; between two times they are interpolated geometrically.
+    ScheduleFile {
+        /// [s], 0 or more; times rise.
+        time: f64,
+        /// Young's modulus E [Pa].
+        youngs_modulus: Option<f64>,
+        /// Poisson's ratio, between -1 and 0.5; default that of the material.
+        poisson_ratio: Option<f64>,
+        /// Shear modulus G [Pa].
+        shear_modulus: Option<f64>,
+        /// Bulk modulus K [Pa].
+        bulk_modulus: Option<f64>,
     }
 }
 

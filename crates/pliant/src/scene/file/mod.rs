@@ -1,10 +1,12 @@
 //! The scene file as it is written: every table and key, with the words that describe it in the JSON schema.
 
 mod bodies;
+mod fields;
 mod materials;
 mod rigids;
 
 pub(super) use bodies::*;
+pub(super) use fields::*;
 pub(super) use materials::*;
 pub(super) use rigids::*;
 
@@ -34,6 +36,8 @@ table! {
         bodies: Option<Vec<BodyFile>>,
         /// Rigid obstacles, at rest or driven.
         rigids: Option<Vec<RigidFile>>,
+        /// Fields that push all matter, besides gravity.
+        fields: Option<Vec<FieldFile>>,
         /// Time series written to probes.csv.
         probes: Option<Vec<ProbeFile>>,
     }

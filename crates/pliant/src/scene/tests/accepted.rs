@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::elasticity::Model;
+use crate::forces::fields::{Field, FieldKind};
 use crate::geometry::{Outline, Region, Shape};
 use crate::kernel::KernelKind;
-use crate::material::Law;
+use crate::material::{Law, Moduli};
 use crate::math::Quat;
 use crate::rigid::{Motion, RigidShape};
 use crate::simulation::{Contact, ProbeTarget, Recorded, TimeStep};
@@ -59,6 +60,7 @@ fn every_shape_is_read() {
         shape("{ type = \"torus\", radius = 1, tube_radius = 0.5 }"),
         Shape::Torus { radius: 1.0, tube_radius: 0.5 }
     );
+    assert_eq!(shape("{ type = \"beast\", length = 2 }"), Shape::Beast { length: 2.0 });
     assert_eq!(shape("{ type = \"rod\", length = 2 }"), Shape::Rod { length: 2.0 });
     let sheet = shape(
         "{ type = \"sheet\", size = [1, 2], outline = \"ellipse\", relief = { height = 1, wavelength = 2 } }",
@@ -119,6 +121,34 @@ fn every_law_has_its_word_and_its_own_number() {
     assert_eq!(bounded, Law::NeoHookeanBounded { min_stretch: 0.1 });
     let rubber = law("law = \"mooney_rivlin\"\nsecond_invariant = 0");
     assert_eq!(rubber, Law::MooneyRivlin { second_invariant: 0.0 });
+}
+
+#[test]
+fn a_schedule_says_the_moduli_at_some_times() {
+    let pair = "youngs_modulus = 1e5\npoisson_ratio = 0.3";
+    let points = "poisson_ratio = 0.4\nschedule = [{ time = 1, youngs_modulus = 5e5 }, \
+                  { time = 2, shear_modulus = 200, bulk_modulus = 500 }, \
+                  { time = 3.5, youngs_modulus = 1e5, poisson_ratio = 0.2 }]";
+    let material = accept(pair, points).setup.bodies[0].material.clone();
+    let schedule = material.schedule.expect("a schedule");
+    assert_eq!(material.moduli, Moduli::from_young_poisson(5e5, 0.4));
+    assert_eq!(schedule.at(2.0), Moduli { shear: 200.0, bulk: 500.0 });
+    assert_eq!(schedule.at(9.0), Moduli::from_young_poisson(1e5, 0.2));
+    assert_eq!(accept(pair, pair).setup.bodies[0].material.schedule, None);
+}
+
+#[test]
+fn fields_are_read() {
+    let field = |text: &str| {
+        let heading = format!("[[fields]]\ntype = \"rotation\"\naxis = [0, 2, 0]\n{text}\n[[rigids]]");
+        accept("[[rigids]]", &heading).setup.fields[0].clone()
+    };
+    let (axis, center) = (Vec3::Y, Vec3::ZERO);
+    let everywhere = FieldKind::Rotation { axis, center, strength: 2.0, radius: None };
+    assert_eq!(field("strength = 2"), Field { kind: everywhere, until: None });
+    let near = FieldKind::Rotation { axis, center: Vec3::X, strength: -2.0, radius: Some(0.5) };
+    let written = "strength = -2\ncenter = [1, 0, 0]\nradius = 0.5\nuntil = 3";
+    assert_eq!(field(written), Field { kind: near, until: Some(3.0) });
 }
 
 #[test]

@@ -152,3 +152,52 @@ fn pictures_can_be_taken() {
         "thinner",
     );
 }
+
+#[test]
+fn a_schedule_has_rising_times_and_is_the_only_stiffness() {
+    let pair = "youngs_modulus = 1e5\npoisson_ratio = 0.3";
+    refuse(pair, "schedule = ‸[]", "has no points", "schedule = [");
+    refuse(
+        pair,
+        "schedule = [{ time = 1, youngs_modulus = 1e5 }, { time = ‸1, youngs_modulus = 1e3 }]",
+        "is not after that of the last point, 1 s",
+        "in the order",
+    );
+    refuse(pair, "schedule = [{ time = ‸-1, youngs_modulus = 1e5 }]", "must be from 0", "s");
+    refuse(pair, "schedule = [‸{ time = 1 }]", "this point of the schedule has no stiffness", "bulk_modulus");
+    refuse(pair, "schedule = [{ time = 1, youngs_modulus = ‸0 }]", "must be from", "Pa");
+    refuse(
+        pair,
+        "‸youngs_modulus = 1e5\nschedule = [{ time = 1, youngs_modulus = 1e5 }]",
+        "in two ways: here and by its schedule",
+        "time = 0",
+    );
+    refuse(
+        pair,
+        "‸poisson_ratio = 0.3\nschedule = [{ time = 1, shear_modulus = 1e5, bulk_modulus = 1e5 }]",
+        "means nothing",
+        "leave it out",
+    );
+    refuse(
+        pair,
+        "model = ‸\"kugelstadt2021\"\nschedule = [{ time = 1, youngs_modulus = 1e5 }, \
+         { time = 2, youngs_modulus = 1e5, poisson_ratio = -0.2 }]",
+        "Poisson's ratio of 0 or more",
+        "peer2018",
+    );
+}
+
+#[test]
+fn fields_have_an_axis_and_a_strength() {
+    let field = |keys: &str| format!("[[fields]]\n{keys}\n[[rigids]]");
+    let refuse_field = |keys: &str, message, help| refuse("[[rigids]]", &field(keys), message, help);
+    refuse_field("type = ‸\"rotatoin\"", "did you mean \"rotation\"?", "rotation");
+    refuse_field("type = \"rotation\"\naxis = ‸[0, 0, 0]\nstrength = 1", "no direction", "axis");
+    refuse_field("type = \"rotation\"\naxis = [0, 1, 0]\nstrength = ‸1e9", "must be from", "1/s2");
+    refuse_field(
+        "type = \"rotation\"\naxis = [0, 1, 0]\nstrength = 1\nuntil = ‸0",
+        "after the start",
+        "above",
+    );
+    refuse_field("type = \"rotation\"\naxis = [0, 1, 0]\nstrength = 1\nradius = ‸0", "above 0", "m");
+}
