@@ -33,8 +33,8 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         simulation.bodies().iter().map(|b| (b.name.clone(), b.range.len())).collect();
     let total = simulation.particles().len();
     let steps = (scene.duration / limit.dt).ceil();
-    let stable: Vec<(String, f64)> =
-        simulation.bodies().iter().map(|b| (b.name.clone(), b.stable.time_step(1.0))).collect();
+    let stable: Vec<(String, Option<f64>)> =
+        simulation.bodies().iter().map(|b| (b.name.clone(), b.stable.map(|s| s.time_step(1.0)))).collect();
     let solvers: Vec<Option<&str>> =
         (0..stable.len()).map(|k| simulation.describe_solver(k, limit.dt)).collect();
     let warnings = warnings(&scene, &simulation);
@@ -57,9 +57,10 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     say!("{} ({})", scene.title, scene.name);
     say!("  particles   {total}");
     for (((name, n), (_, dt)), solver) in particles.iter().zip(&stable).zip(&solvers).take(12) {
-        match solver {
-            Some(solver) => say!("    {name:<20} {n:>9}   implicit, solved by {solver}"),
-            None => say!("    {name:<20} {n:>9}   stable step {dt:.3e} s"),
+        match (solver, dt) {
+            (Some(solver), _) => say!("    {name:<20} {n:>9}   implicit, solved by {solver}"),
+            (None, Some(dt)) => say!("    {name:<20} {n:>9}   stable step {dt:.3e} s"),
+            (None, None) => say!("    {name:<20} {n:>9}"),
         }
     }
     if particles.len() > 12 {

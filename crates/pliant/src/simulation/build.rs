@@ -94,7 +94,8 @@ fn build_body(
             let turned = particles.rest_positions[range.clone()].iter().map(|x| turn * *x).collect();
             let mut elastic =
                 ElasticBody::new(turned, volume, material.density, kernel, method, material.moduli);
-            let stable = StableStep::estimate(&mut elastic, &particles.masses[range.clone()]);
+            let masses = &particles.masses[range.clone()];
+            let stable = (!method.model.is_implicit()).then(|| StableStep::estimate(&mut elastic, masses));
             (elastic, stable)
         }
     };

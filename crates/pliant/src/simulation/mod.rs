@@ -58,7 +58,8 @@ pub struct Body {
     pub elastic: ElasticBody,
     /// Of implicit methods.
     implicit: Option<ImplicitSolver>,
-    pub stable: StableStep,
+    /// Of explicit methods.
+    pub stable: Option<StableStep>,
     /// Particle with the largest deformation in the last step.
     most_deformed: usize,
     /// Largest squared stretch in the last step.

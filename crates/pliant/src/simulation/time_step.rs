@@ -65,11 +65,11 @@ impl Simulation {
         };
         let mut limit = TimeStepLimit { dt: scene, criterion: Criterion::Scene, at: None };
         for (k, body) in self.bodies.iter().enumerate() {
-            if body.implicit.is_none() {
+            if let Some(stable) = &body.stable {
                 // the frequency is that at the moduli of the start
                 let moduli = body.elastic.moduli().stiffness_over(body.material.moduli);
-                let stable = body.stable.time_step(body.stiffening * moduli);
-                limit.tighten(stable, Criterion::Stiffness, (k, body.stable.particle));
+                let dt = stable.time_step(body.stiffening * moduli);
+                limit.tighten(dt, Criterion::Stiffness, (k, stable.particle));
             }
             if body.method.xsph > 0.0 {
                 limit.tighten(XSPH_SAFETY * 2.0 / body.method.xsph, Criterion::Damping, (k, 0));
