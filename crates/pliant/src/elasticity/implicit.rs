@@ -215,10 +215,10 @@ impl ImplicitSolver {
             return self.iterate(body, dt, SolvePart::Stretch);
         };
         let stiffnesses = Stiffnesses::new(body, dt);
-        if factor.stiffnesses == stiffnesses {
+        if factor.stiffnesses == stiffnesses && self.tolerance.is_met_by(factor.residual) {
             self.change.copy_from_slice(&self.right);
             factor.factor.solve(&mut self.change, &mut self.work);
-            return Solved { iterations: 1, residual: 0.0, converged: true, breakdown: None };
+            return Solved { iterations: 1, residual: factor.residual, converged: true, breakdown: None };
         }
         self.change.fill(glam::Vec3::ZERO);
         let mut operator = Stiffness::new(body, &self.masses, &self.held, dt, SolvePart::Stretch);

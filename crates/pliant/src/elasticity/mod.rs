@@ -105,6 +105,14 @@ impl Default for SolveTolerance {
 }
 
 impl SolveTolerance {
+    /// Is a direct solve with this relative residual good enough?
+    fn is_met_by(self, residual: Real) -> bool {
+        match self {
+            SolveTolerance::Relative(value) => residual <= value,
+            SolveTolerance::Absolute(_) => residual <= 1e-4,
+        }
+    }
+
     fn of(self, masses: &[f32]) -> Tolerance<'_> {
         match self {
             SolveTolerance::Relative(value) => Tolerance::Relative(value),

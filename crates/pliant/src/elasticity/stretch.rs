@@ -8,7 +8,7 @@
 
 use super::ElasticBody;
 use super::rest::Rest;
-use crate::linear::{Factor, FactorCache, FactorError, Origin, SymmetricMatrix};
+use crate::linear::{Factor, FactorCache, FactorError, Origin, SolveWork, SymmetricMatrix};
 use crate::math::{Mat3, Real, Vec3};
 use rayon::prelude::*;
 use std::sync::{Arc, Weak};
@@ -51,6 +51,8 @@ pub(super) struct StretchFactor {
     pub factor: Factor,
     /// How many solves making it took, about.
     pub worth: Real,
+    /// Relative residual of a solve with it.
+    pub residual: Real,
 }
 
 /// The factors in use, to be shared: bodies of a family have the same rest state up to a rotation, and the same masses.
@@ -101,16 +103,30 @@ impl FactorShelf {
         }
         // a core multiplies and adds about as fast as the memory gives it bytes twice
         let worth = factor.flops() / (2 * factor.bytes()) as Real;
+        let residual = residual_of(&factor, &matrix);
         let factor = Arc::new(StretchFactor {
             stiffnesses: stretch.stiffnesses,
             held: stretch.held.to_vec(),
             family,
             factor,
             worth,
+            residual,
         });
         self.factors.push(Arc::downgrade(&factor));
         Ok(factor)
     }
+}
+
+/// |A x - b| / |b| of a solve for a rough b.
+fn residual_of(factor: &Factor, matrix: &SymmetricMatrix) -> Real {
+    let rough = |i: usize| glam::Vec3::new(1.0, ((i * 7919) % 31) as f32 - 15.0, ((i * 104729) % 17) as f32);
+    let b: Vec<glam::Vec3> = (0..matrix.n).map(rough).collect();
+    let (mut x, mut Ax) = (b.clone(), b.clone());
+    factor.solve(&mut x, &mut SolveWork::default());
+    matrix.multiply(&x, &mut Ax);
+    let squares =
+        |v: &mut dyn Iterator<Item = glam::Vec3>| v.map(|v| v.as_dvec3().length_squared()).sum::<Real>();
+    (squares(&mut Ax.iter().zip(&b).map(|(a, b)| *a - *b)) / squares(&mut b.iter().copied())).sqrt()
 }
 
 impl StretchFactor {
