@@ -79,12 +79,12 @@ fn explicit_steps_shorten_as_a_body_stiffens() {
     for model in Model::EXPLICIT {
         let mut simulation = cube(
             model,
-            "schedule = [{ time = 0.01, youngs_modulus = 1e6 }, { time = 0.02, youngs_modulus = 1e8 }]",
+            "schedule = [{ time = 0.01, youngs_modulus = 1e7 }, { time = 0.02, youngs_modulus = 1e9 }]",
         );
         let soft = simulation.time_step_limit().dt;
         simulation.advance_to(0.02).expect("a stable run");
         let stiff = simulation.time_step_limit().dt;
-        // sqrt(1e8 / 1e6), and the state is hardly strained
+        // sqrt(1e9 / 1e7), and the state is hardly strained
         assert!((soft / stiff - 10.0).abs() < 0.5, "{model:?}: {soft} {stiff}");
         simulation.advance_to(0.05).unwrap_or_else(|error| panic!("{model:?}: {error}"));
     }
@@ -106,6 +106,7 @@ fn a_rotation_field_gives_a_body_its_angular_momentum_and_no_other() {
         let expected = Vec3::Z * (inertia * 3.0 * 0.1);
         // the inertia breathes by the initial stretch of 2 %, averaged over its oscillations
         assert!((spin - expected).length() < 0.03 * expected.length(), "{model:?}: {spin} {expected}");
-        assert!(state.momentum.length() < 1e-6 * expected.length(), "{model:?}: {}", state.momentum);
+        // elastic forces are summed in single precision
+        assert!(state.momentum.length() < 1e-5 * expected.length(), "{model:?}: {}", state.momentum);
     }
 }

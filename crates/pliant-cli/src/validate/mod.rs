@@ -12,6 +12,7 @@ mod manufactured;
 mod patch;
 mod plots;
 mod record;
+mod spin;
 mod torsion;
 
 use clap::Args;
@@ -89,6 +90,7 @@ const CASES: &[Case] = &[
     case!("C15c_manufactured", manufactured::neo_hookean, NO_SCENE),
     case!("C16a_bar_mode", bars::mode),
     case!("B09_falling_cuboid", contact::falling_cuboid, include_str!("../../../../scenes/tumble.toml")),
+    case!("P18-2_spin", spin::rotation_field, include_str!("../../../../scenes/spin.toml")),
 ];
 
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {

@@ -1,8 +1,8 @@
 //! A four-legged animal, for scenes that need a body with limbs.
 //!
-//! Round cones joined by a smooth union [Quilez 2013, the quadratic one]: where two of them are about equally near, the
-//! skin is drawn out by up to a quarter of the blending width. x points from tail to snout, y up, z to the side. Lengths
-//! are in parts of the animal's own, from tail to snout.
+//! Round cones joined by a smooth union, min(a, b) - max(k - |a - b|, 0)²/4k: where two of them are about equally near,
+//! the skin is drawn out by up to a quarter of the blending width k. x points from tail to snout, y up, z to the side.
+//! Lengths are in parts of the animal's own, from tail to snout.
 
 use crate::math::{Real, Vec3};
 

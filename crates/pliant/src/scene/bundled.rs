@@ -25,6 +25,11 @@ pub const BUNDLED: &[Bundled] = bundled![
     "sombrero",
     "membrane",
     "rods",
+    "spin",
+    "cuboids_plane",
+    "versus_stvk",
+    "stiff_soft_stiff",
+    "armadillo_trio",
 ];
 
 /// The scene that runs where none is named.
