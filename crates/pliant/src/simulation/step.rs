@@ -172,23 +172,25 @@ impl Simulation {
         }
     }
 
-    /// v* = v + (f/m + g) (dt + last dt)/2, loads, mass-proportional damping.
+    /// v* = v + (f/m + g) (dt + last dt)/2, loads, mass-proportional damping. The forces on an implicit body are not
+    /// damped here: they must balance the elastic ones of the solve, which are not, or damping would alter a body at rest.
     fn apply_forces(&mut self, dt: Real) {
         let start = Instant::now();
         let dt = 0.5 * (dt + self.last_dt);
         let gravity = self.setup.gravity;
         for body in &self.bodies {
             let (keep, explicit) = ((-body.material.damping * dt).exp(), body.implicit.is_none());
+            let keep_push = if explicit { keep } else { 1.0 };
             let velocities = &self.particles.velocities[body.range.clone()];
             let masses = &self.particles.masses[body.range.clone()];
             let next = &mut self.next_velocities[body.range.clone()];
             next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, v)| {
                 let force = if explicit { body.elastic.forces[i].as_dvec3() } else { Vec3::ZERO };
-                *v = (velocities[i] + (force / masses[i] + gravity) * dt) * keep;
+                *v = velocities[i] * keep + (force / masses[i] + gravity) * (dt * keep_push);
             });
             for load in body.loads.iter().filter(|l| l.until.is_none_or(|t| self.time < t)) {
                 for &i in &load.particles {
-                    next[i as usize] += load.force_each * (keep * dt / masses[i as usize]);
+                    next[i as usize] += load.force_each * (keep_push * dt / masses[i as usize]);
                 }
             }
         }
