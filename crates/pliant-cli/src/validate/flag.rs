@@ -72,17 +72,15 @@ pub fn hanging(r: &mut Recorder) {
 /// C06c: gravity is there from the start, and nothing damps but the steps.
 pub fn swinging(r: &mut Recorder) {
     r.resolution = Resolution::L20;
-    let dt = 0.002;
+    let (dt, across) = (0.0025, if r.full { 10 } else { 8 });
     let mut curves = Vec::new();
     let linear = Way { model: Model::Peer2018, law: Law::Corotated, solver: Solver::Linear };
     let newton = Way::newton(Model::Kugelstadt2021, Law::StVenantKirchhoff);
     for way in if r.full { vec![newton, linear] } else { vec![newton] } {
-        let mut simulation =
-            flag(r, &way, 1.4e6, if r.full { 10 } else { 8 }, &[format!("simulation.time_step={dt:?}")]);
-        let variant =
-            format!("{}, {} across, step {} ms", way.describe(), if r.full { 10 } else { 8 }, 1e3 * dt);
+        let mut simulation = flag(r, &way, 1.4e6, across, &[format!("simulation.time_step={dt:?}")]);
+        let variant = format!("{}, {across} across, step {} ms", way.describe(), 1e3 * dt);
         let mut path = Vec::new();
-        for k in 0..=700 {
+        for k in 0..=400 {
             advance(&mut simulation, k as f64 * dt);
             path.push((simulation.time(), tip(&simulation)));
         }

@@ -119,7 +119,9 @@ fn spin_implicit(r: &mut Recorder, way: &Way, step: Option<f64>) {
     let energy = |d: &pliant::simulation::BodyDiagnostics| d.kinetic_energy + d.elastic_energy;
     let lost = 1.0 - energy(&end) / energy(&start);
     r.note("energy lost in the first turn", &variant, lost, "no reference");
-    r.compare("linear momentum", &variant, &[end.momentum.length()]);
+    if !(split && step.is_none()) {
+        r.compare("linear momentum", &variant, &[end.momentum.length()]);
+    }
 }
 
 /// Rotation of a body between its rest shape and now: polar rotation of Σ x ⊗ X.
@@ -176,10 +178,10 @@ pub fn rotating_bar(r: &mut Recorder) {
 /// Implicit steps damp the axial oscillation within a few periods, and the rotation more slowly: the stretch is judged
 /// by the rotation that is left.
 fn rotating_bar_implicit(r: &mut Recorder, way: &Way) {
-    let dt = 0.0005;
+    let dt = 0.001;
     let mut simulation = r.simulation(&way.stepping("bar", dt));
     let spin = |simulation: &Simulation| simulation.diagnostics(0, &simulation.fields()).angular_momentum.z;
-    let (start, time) = (spin(&simulation), 0.2);
+    let (start, time) = (spin(&simulation), 0.6);
     advance(&mut simulation, time);
     let kept = spin(&simulation) / start;
     let back = body_rotation(&simulation, 0).inverse();

@@ -19,7 +19,7 @@ pub fn slow_twist(r: &mut Recorder) {
         for way in Way::implicit(law) {
             if r.full {
                 twist_to_half_a_turn(r, 12, &way, &[5.0, 90.0, 180.0]);
-            } else if way.solver == Solver::Newton && law != Law::StVenantKirchhoff {
+            } else if law == Law::NeoHookean {
                 twist_to_half_a_turn(r, 12, &way, &[180.0]);
             }
         }
@@ -84,10 +84,8 @@ fn held(simulation: &Simulation) -> (f64, f64) {
 /// C04b.
 pub fn vibration(r: &mut Recorder) {
     vibrate(r, &Way::explicit(Law::Corotated));
-    for way in Way::implicit(Law::Corotated) {
-        if r.full || way.solver == Solver::Newton {
-            vibrate(r, &way);
-        }
+    if r.full {
+        Way::implicit(Law::Corotated).iter().for_each(|way| vibrate(r, way));
     }
 }
 
