@@ -1,7 +1,7 @@
 //! A motion put in by hand, and the load that makes it a solution.
 
 use super::record::{Recorder, Resolution, odd_turn};
-use pliant::elasticity::{ElasticBody, Method, Model};
+use pliant::elasticity::{ElasticBody, FactorShelf, ImplicitSolver, Method, Model, Solver, StepInput};
 use pliant::kernel::{Kernel, KernelKind};
 use pliant::material::{Law, Moduli};
 use pliant::math::{Quat, Vec3};
@@ -26,7 +26,7 @@ pub fn neo_hookean(r: &mut Recorder) {
             (40, Resolution::L40, "same dx=1/40"),
         ] {
             r.resolution = resolution;
-            let (error, centre) = Square::new(across, zero_energy, turn).one_period();
+            let (error, centre) = Square::new(Model::Mls2004, across, zero_energy, turn).one_period();
             r.compare(quantity, &variant, &[error]);
             let quantity = "displacement u_x at X=(0.5,0.5), t=T/4";
             r.compare(quantity, &format!("{variant}, {across} across"), &[centre]);
@@ -35,6 +35,24 @@ pub fn neo_hookean(r: &mut Recorder) {
         let order = (errors[0] / errors[1]).log2();
         r.compare("observed order between 1/20 and 1/40 at least", &variant, &[order]);
     }
+    implicit(r);
+}
+
+/// Newton's method between layers that move as the solution does: first order in the step.
+fn implicit(r: &mut Recorder) {
+    r.resolution = Resolution::L20;
+    let variant = "peer2018 newton neo_hookean, alpha 0.1, 20 across";
+    let mut errors = Vec::new();
+    for steps in [100, 200] {
+        let mut square = Square::new(Model::Peer2018, 20, 0.1, Quat::IDENTITY);
+        let (error, centre) = square.one_period_implicit(steps);
+        let variant = format!("{variant}, {steps} steps");
+        r.note("max displacement error / A over one period", &variant, error, "backward Euler");
+        r.compare("displacement u_x at X=(0.5,0.5), t=T/4", &variant, &[centre]);
+        errors.push(error);
+    }
+    let (order, source) = ((errors[0] / errors[1]).log2(), "backward Euler: first order");
+    r.judge("observed order in the step", variant, order, 1.0, 0.2, source);
 }
 
 /// sin(w t + phi) along x and y, phi = 0 and pi; nothing moves along z.
@@ -81,7 +99,7 @@ struct Square {
 }
 
 impl Square {
-    fn new(across: usize, zero_energy: f64, turn: Quat) -> Self {
+    fn new(model: Model, across: usize, zero_energy: f64, turn: Quat) -> Self {
         let (n, s) = (across as i64, 1.0 / across as f64);
         let (mut images, mut placed, mut own) = (Vec::new(), Vec::new(), vec![0; across * across]);
         let mut rest = vec![Vec3::ZERO; across * across];
@@ -101,7 +119,8 @@ impl Square {
         }
         let moduli = Moduli::from_young_poisson(YOUNG, 0.3);
         let kernel = Kernel::new(KernelKind::WendlandC2, 2.0 * s);
-        let method = Method { law: Law::NeoHookean, zero_energy, ..Method::of(Model::Mls2004) };
+        let solver = if model.is_implicit() { Solver::Newton } else { Solver::Linear };
+        let method = Method { law: Law::NeoHookean, zero_energy, solver, ..Method::of(model) };
         let body = ElasticBody::new(placed.clone(), s.powi(3), DENSITY, kernel, method, moduli);
         Square { body, images, placed, rest, own, turn, moduli, across }
     }
@@ -137,9 +156,55 @@ impl Square {
             let errors = u.iter().zip(&self.rest).map(|(u, rest)| (*u - exact(rest)).length());
             worst = errors.fold(worst, f64::max);
             if 4 * (step + 1) == steps {
-                let n = self.across;
-                let around = [(n - 1) * n / 2 - 1, (n - 1) * n / 2, (n + 1) * n / 2 - 1, (n + 1) * n / 2];
-                centre = around.iter().map(|&i| u[i].x).sum::<f64>() / 4.0;
+                centre = self.centre(&u);
+            }
+        }
+        (worst / AMPLITUDE, centre)
+    }
+
+    /// u_x at the centre, the mean of the four particles around it.
+    fn centre(&self, u: &[Vec3]) -> f64 {
+        let n = self.across;
+        let around = [(n - 1) * n / 2 - 1, (n - 1) * n / 2, (n + 1) * n / 2 - 1, (n + 1) * n / 2];
+        around.iter().map(|&i| u[i].x).sum::<f64>() / 4.0
+    }
+
+    /// The same by implicit steps: the images are held, and carried along the solution.
+    fn one_period_implicit(&mut self, steps: usize) -> (f64, f64) {
+        let dt = PERIOD / steps as f64;
+        let mass = DENSITY * (self.across as f64).powi(-3);
+        let mut free = vec![false; self.placed.len()];
+        self.own.iter().for_each(|&i| free[i] = true);
+        let exact = |t: f64| -> Vec<Vec3> {
+            let at = |(placed, image): (&Vec3, &Image)| {
+                *placed + displacement(self.rest[image.of], t) * image.signs
+            };
+            self.placed.iter().zip(&self.images).map(at).collect()
+        };
+        let mut solver = ImplicitSolver::new(&self.body, &vec![mass; free.len()], 0);
+        let (mut shelf, mut x) = (FactorShelf::default(), exact(0.0));
+        let start = |image: &Image| displacement(self.rest[image.of], 0.25 * PERIOD) * image.signs;
+        let mut v: Vec<Vec3> = self.images.iter().map(|image| start(image) * (2.0 * PI / PERIOD)).collect();
+        let (mut worst, mut centre) = (0.0f64, 0.0);
+        for step in 1..=steps {
+            let t = step as f64 * dt;
+            let target = exact(t);
+            let pushed = |i: usize| match free[i] {
+                true => v[i] + load(self.rest[self.images[i].of], t, self.moduli) * dt,
+                false => (target[i] - x[i]) / dt,
+            };
+            let pushed: Vec<Vec3> = (0..x.len()).map(pushed).collect();
+            solver.prepare(&self.body, dt, &|i| !free[i], &mut shelf);
+            let input = StepInput { dt, positions: &x, velocities: &v, pushed: &pushed };
+            solver.solve(&mut self.body, &input);
+            for i in 0..x.len() {
+                v[i] = if free[i] { v[i] + solver.change[i].as_dvec3() } else { pushed[i] };
+                x[i] += v[i] * dt;
+            }
+            worst = self.own.iter().map(|&i| (x[i] - target[i]).length()).fold(worst, f64::max);
+            if 4 * step == steps {
+                let u: Vec<Vec3> = self.own.iter().map(|&i| x[i] - self.placed[i]).collect();
+                centre = self.centre(&u);
             }
         }
         (worst / AMPLITUDE, centre)

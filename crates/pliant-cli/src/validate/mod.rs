@@ -6,6 +6,7 @@ mod bars;
 mod beams;
 mod blocks;
 mod contact;
+mod flag;
 mod free;
 mod laws;
 mod manufactured;
@@ -14,6 +15,7 @@ mod plots;
 mod record;
 mod spin;
 mod torsion;
+mod way;
 
 use clap::Args;
 use record::{Recorder, Row};
@@ -62,6 +64,7 @@ macro_rules! case {
 
 /// Cases that look at single force evaluations have no scene.
 const NO_SCENE: &str = "";
+const CUBE: &str = include_str!("../../../../validation/C05c_spinning_cube/scene.toml");
 const CANTILEVER: &str = include_str!("../../../../validation/C03a_cantilever/scene.toml");
 
 const CASES: &[Case] = &[
@@ -75,17 +78,21 @@ const CASES: &[Case] = &[
     case!("C03a_cantilever", beams::cantilever),
     case!("C04a_torsion", torsion::slow_twist),
     case!("C04b_torsion_vibration", torsion::vibration),
+    case!("C04c_twisting_column", torsion::twisting_column),
     case!("C05a_patch", patch::homogeneous, NO_SCENE),
     case!("C05b_rigid_rotation", patch::rotation, NO_SCENE),
     case!("C05c_spinning_cube", free::spinning_cube),
     case!("C05d_rotating_bar", free::rotating_bar),
+    case!("C06a_csm1", flag::hanging),
+    case!("C06b_csm2", flag::hanging),
+    case!("C06c_csm3", flag::swinging),
     case!("C09a_sliding_box", contact::sliding),
     case!("C09d_bar_impact", contact::bar_impact),
     case!("C10a_stress_stretch", laws::stress_stretch, NO_SCENE),
     case!("C10b_stvk_limit", blocks::compressive_limit, NO_SCENE),
     case!("C10c_principal_stress", laws::principal_stress, NO_SCENE),
     case!("C10d_principal_stress_inverted", laws::principal_stress_inverted, NO_SCENE),
-    case!("C15a_checkerboard", patch::checkerboard, NO_SCENE),
+    case!("C15a_checkerboard", patch::checkerboard, CUBE),
     case!("C15b_convergence", beams::convergence, CANTILEVER),
     case!("C15c_manufactured", manufactured::neo_hookean, NO_SCENE),
     case!("C16a_bar_mode", bars::mode),
