@@ -6,6 +6,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pliant::run::{Event, Observer, RunOptions, Summary};
 use pliant::scene::{self, Scene};
 use serde_json::json;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -86,7 +87,8 @@ fn refuse_foreign_folder(dir: &Path) -> anyhow::Result<()> {
     };
     // A run makes `frames` before it stores its scene, and may have been killed between the two.
     let of_a_run = dir.join("scene.toml").exists() && dir.join("frames").exists();
-    if !of_a_run && entries.any(|entry| entry.is_ok_and(|entry| entry.file_name() != "frames")) {
+    let foreign = |name: &OsStr| name != "frames" && !pliant::output::is_temporary(Path::new(name));
+    if !of_a_run && entries.any(|entry| entry.is_ok_and(|entry| foreign(&entry.file_name()))) {
         return refuse(format!(
             "{} holds other files and is no folder of a run; choose another with -o",
             dir.display()

@@ -61,14 +61,19 @@ pub fn clean_temporaries(dir: &Path) -> Result<Vec<PathBuf>, OutputError> {
     let mut removed = Vec::new();
     for folder in [dir.to_path_buf(), dir.join("frames"), dir.join("checkpoints")] {
         for path in files_in(&folder)? {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            if name.starts_with(TEMPORARY_PREFIX) && name.ends_with(TEMPORARY_SUFFIX) {
+            if is_temporary(&path) {
                 fs::remove_file(&path).map_err(OutputError::io(&path, "remove"))?;
                 removed.push(path);
             }
         }
     }
     Ok(removed)
+}
+
+/// Is this the name of a file that was never finished?
+pub fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.starts_with(TEMPORARY_PREFIX) && name.ends_with(TEMPORARY_SUFFIX)
 }
 
 /// Paths of the entries of a folder, sorted; none if the folder does not exist.

@@ -28,7 +28,7 @@ use crate::scene::Format;
 use std::collections::HashSet;
 use std::path::Path;
 
-pub use atomic::{clean_temporaries, write_atomically};
+pub use atomic::{clean_temporaries, is_temporary, write_atomically};
 pub use checkpoint::Checkpoint;
 pub use error::OutputError;
 pub use index::{IndexEntry, read_index};
