@@ -20,7 +20,7 @@ use super::rest::SliceRest;
 use super::stretch::{FactorShelf, Stiffnesses, Stretch, StretchFactor, factor_pays};
 use super::{Deformation, ElasticBody, Model, SolveTolerance, Solver};
 use crate::linear::{ConjugateGradients, Factor, Operator, Preconditioner, SolveWork, Solved, Tolerance};
-use crate::math::{CHUNK, Lane, Mat3x8, Real, Vec3};
+use crate::math::{CHUNK, Lane, Mat3, Mat3x8, Real, Vec3, outer, pseudo_inverse, sum};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -178,11 +178,18 @@ impl ImplicitSolver {
             self.newton = Some(newton);
             return (deformation, report);
         }
+        let rigid = match body.constants.model {
+            Model::Kugelstadt2021 if !self.held.contains(&true) => RigidKick::fit(step, &self.masses),
+            _ => RigidKick::NONE,
+        };
         let held = &self.held;
-        let velocity = |i: usize| if held[i] { step.pushed[i] } else { step.velocities[i] };
-        let predicted = |i: usize| step.positions[i] + velocity(i) * step.dt;
+        let predicted = |i: usize| {
+            let x = step.positions[i];
+            let v = if held[i] { step.pushed[i] } else { step.velocities[i] + rigid.at(x) };
+            x + v * step.dt
+        };
         let deformation = body.compute_forces_at(self.masses.len(), predicted, step.velocities);
-        self.set_right_hand_side(body, step);
+        self.set_right_hand_side(body, step, rigid);
         let mut report = SolveReport::default();
         match body.constants.model {
             Model::Kugelstadt2021 => {
@@ -196,8 +203,11 @@ impl ImplicitSolver {
                     },
                 );
                 report.note(SolvePart::Volume, self.iterate(body, step.dt, SolvePart::Volume));
-                let starts = self.start.par_iter_mut().with_min_len(CHUNK);
-                starts.zip(&self.change).for_each(|(start, change)| *start = *change - *start);
+                let rows = self.start.par_iter_mut().zip(&mut self.change).with_min_len(CHUNK);
+                rows.enumerate().for_each(|(i, (start, change))| {
+                    *start = *change - *start;
+                    *change += rigid.at(step.positions[i]).as_vec3();
+                });
             }
             _ => {
                 self.change.copy_from_slice(&self.start);
@@ -276,16 +286,16 @@ impl ImplicitSolver {
         self.held[i]
     }
 
-    /// M (v* - v) + dt f(x̂) of the free particles.
-    fn set_right_hand_side(&mut self, body: &ElasticBody, step: &StepInput) {
+    /// M (v* - v) + dt f(x̂) of the free particles, v with the rigid part of the kick.
+    fn set_right_hand_side(&mut self, body: &ElasticBody, step: &StepInput, rigid: RigidKick) {
         let (masses, dt) = (&self.masses, step.dt as f32);
         let rows = self.right.par_iter_mut().zip(&self.held).zip(&mut self.start).with_min_len(CHUNK);
         rows.enumerate().for_each(|(i, ((right, held), start))| {
             if *held {
                 (*right, *start) = (glam::Vec3::ZERO, glam::Vec3::ZERO);
             } else {
-                let kick = (step.pushed[i] - step.velocities[i]).as_vec3();
-                *right = kick * masses[i] + body.forces[i] * dt;
+                let kick = step.pushed[i] - step.velocities[i] - rigid.at(step.positions[i]);
+                *right = kick.as_vec3() * masses[i] + body.forces[i] * dt;
             }
         });
     }
@@ -367,6 +377,44 @@ impl SolveReport {
             }
         };
         SolveReport { parts: [part(0), part(1), part(2)], newton: self.newton.max(o.newton) }
+    }
+}
+
+/// The rigid motion in what gravity, fields and loads do to the velocities of a free body in a step.
+///
+/// K_s resists a change of the spin, as R is held. A body that is nowhere held takes this part of its kick before: the
+/// force does not change under it, and no matrix stands against it.
+#[derive(Clone, Copy)]
+struct RigidKick {
+    center: Vec3,
+    velocity: Vec3,
+    spin: Vec3,
+}
+
+impl RigidKick {
+    const NONE: RigidKick = RigidKick { center: Vec3::ZERO, velocity: Vec3::ZERO, spin: Vec3::ZERO };
+
+    /// With the momentum and the angular momentum of the kick.
+    fn fit(step: &StepInput, masses: &[f32]) -> RigidKick {
+        let n = masses.len();
+        let m = |i: usize| masses[i] as Real;
+        let kick = |i: usize| step.pushed[i] - step.velocities[i];
+        let mass = sum(n, 0.0, m);
+        let center = sum(n, Vec3::ZERO, |i| step.positions[i] * m(i)) / mass;
+        let velocity = sum(n, Vec3::ZERO, |i| kick(i) * m(i)) / mass;
+        let arm = |i: usize| step.positions[i] - center;
+        let inertia = sum(n, Mat3::ZERO, |i| {
+            let r = arm(i);
+            (Mat3::from_diagonal(Vec3::splat(r.length_squared())) - outer(r, r)) * m(i)
+        });
+        let momentum = sum(n, Vec3::ZERO, |i| arm(i).cross(kick(i)) * m(i));
+        // nothing turns a rod about itself
+        let (inverse, _, _) = pseudo_inverse(inertia, 1e-6);
+        RigidKick { center, velocity, spin: inverse * momentum }
+    }
+
+    fn at(&self, x: Vec3) -> Vec3 {
+        self.velocity + self.spin.cross(x - self.center)
     }
 }
 
@@ -473,7 +521,7 @@ mod tests {
     use crate::geometry::{Outline, Sampling, Shape};
     use crate::kernel::{Kernel, KernelKind};
     use crate::material::{Law, Moduli};
-    use crate::math::{Mat3, Quat};
+    use crate::math::Quat;
 
     const S: Real = 0.1;
 
