@@ -80,7 +80,7 @@ pub fn swinging(r: &mut Recorder) {
         let mut simulation = flag(r, &way, 1.4e6, across, &[format!("simulation.time_step={dt:?}")]);
         let variant = format!("{}, {across} across, step {} ms", way.describe(), 1e3 * dt);
         let mut path = Vec::new();
-        for k in 0..=if r.full { 400 } else { 220 } {
+        for k in 0..=if r.full { 400 } else { 200 } {
             advance(&mut simulation, k as f64 * dt);
             path.push((simulation.time(), tip(&simulation)));
         }
