@@ -91,9 +91,13 @@ impl Recorder {
 
     /// The first reference value of a quantity.
     pub fn value(&self, quantity: &str) -> f64 {
+        self.values(quantity)[0]
+    }
+
+    /// The reference values of a quantity.
+    pub fn values(&self, quantity: &str) -> Vec<f64> {
         let found = self.reference.quantities.iter().find(|q| q.name == quantity);
-        let value = found.map(|q| q.value.get(0).unwrap_or(&q.value));
-        value.and_then(|v| v.as_f64()).unwrap_or_else(|| panic!("{} has no \"{quantity}\"", self.case))
+        numbers(&found.unwrap_or_else(|| panic!("{} has no \"{quantity}\"", self.case)).value)
     }
 
     /// Judges measured values against the quantity of this name in the reference.
