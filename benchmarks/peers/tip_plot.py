@@ -1,7 +1,7 @@
 """The tip of the beam over time in two programs, one panel a method, as an SVG file without any library."""
 
 WIDTH, HEIGHT = 900, 380
-LEFT, RIGHT, TOP, BOTTOM, GAP = 62, 14, 66, 48, 18      # margins, and between panels [px]
+LEFT, RIGHT, TOP, BOTTOM, GAP = 62, 18, 66, 48, 18      # margins, and between panels [px]
 COLORS = {"peer": "#c4501b", "pliant": "#1f5fa8"}
 INK, PALE = "#333333", "#dddddd"
 
@@ -15,14 +15,14 @@ def draw(followed, peer_name):
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
              f'font-size="13" fill="{INK}">', f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>']
     for n, run in enumerate(followed):
-        parts += panel(run, LEFT + n * (width + GAP), width, end, floor, first=n == 0)
+        parts += panel(run, LEFT + n * (width + GAP), width, end, floor, n == 0, n == len(followed) - 1)
     middle = (TOP + HEIGHT - BOTTOM) / 2
     parts.append(f'<text transform="translate(16 {middle:.0f}) rotate(-90)" text-anchor="middle">'
                  'height of the tip [m]</text>')
     return "\n".join(parts + legend(followed, peer_name) + ["</svg>"]) + "\n"
 
 
-def panel(run, left, width, end, floor, first):
+def panel(run, left, width, end, floor, first, last):
     """Frame, ticks and both curves of one method."""
     bottom = HEIGHT - BOTTOM
 
@@ -37,11 +37,11 @@ def panel(run, left, width, end, floor, first):
         at = y(-0.1 * tick)
         parts.append(f'<path d="M{left:.1f} {at:.1f}h{width:.1f}" stroke="{PALE}"/>')
         if first:
-            parts.append(f'<text x="{left - 6:.1f}" y="{at + 4:.1f}" text-anchor="end">{-0.1 * tick:.1f}</text>')
+            parts.append(f'<text x="{left - 6:.1f}" y="{at + 4:.1f}" text-anchor="end">{-0.1 * tick or 0:.1f}</text>')
     for tick in range(6):
         t = end * tick / 5
         parts.append(f'<path d="M{x(t):.1f} {bottom}v5" stroke="{INK}"/>')
-        if tick < 5:       # the last would touch the first of the next panel
+        if tick < 5 or last:       # else the last would touch the first of the next panel
             parts.append(f'<text x="{x(t):.1f}" y="{bottom + 18}" text-anchor="middle">{t:.1f}</text>')
     parts.append(f'<path d="M{left:.1f} {y(-run["static_sag"]):.1f}h{width:.1f}" stroke="{INK}" '
                  'stroke-dasharray="2 4"/>')
