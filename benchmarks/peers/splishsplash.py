@@ -460,10 +460,10 @@ def run_peer_here(task):
     def forces_total_ms():
         return sum(t.totalTime for t in timing.m_averageTimes.values() if t.name == "computeNonPressureForces")
 
-    step_ms, force_ms, iterations, seen = [], [], [], {"calls": 0}
+    step_ms, force_ms, cpu_ms, iterations, seen = [], [], [], [], {"calls": 0}
 
     def after_step():
-        now = time.perf_counter()
+        now, cpu = time.perf_counter(), time.process_time()
         seen["calls"] += 1
         if seen["calls"] == 1:
             # the search of step 1 ran on the rest positions: these are the rest neighbours
@@ -472,9 +472,11 @@ def run_peer_here(task):
             check_peer_understood(sph, simulation, model, beam)
         elif seen["calls"] > warm + 1:
             step_ms.append(1e3 * (now - seen["left"]))
+            cpu_ms.append(1e3 * (cpu - seen["cpu"]))
             force_ms.append(forces_total_ms() - seen["forces"])
             iterations.append(solver.iterations())
         seen["forces"] = forces_total_ms()
+        seen["cpu"] = time.process_time()
         seen["left"] = time.perf_counter()      # what this callback does is not part of a step
         return len(step_ms) == steps
 
@@ -485,6 +487,7 @@ def run_peer_here(task):
     hand_over({
         "ms_step": min(step_ms), "ms_step_median": median(step_ms),
         "ms_force": min(force_ms), "ms_force_median": median(force_ms),
+        "cpu_ms_step": sum(cpu_ms) / steps,     # of all threads, their waiting in loops included
         "steps": len(step_ms), "particles": beam.particles, "pairs": seen["neighbors"],
         "setup_s": seen["setup_s"],     # up to the end of the first step, where rest lists and factors are made
         "peak_memory_mb": peak_memory_mb(),
@@ -600,7 +603,7 @@ def compare(beam, preload, command, options):
     steps, warm = measured_steps(beam, options)
     scene, _ = write_scenes(beam, options.viscosity, (warm + steps) * beam.dt)
     rounds = []
-    while sum(map(quiet, rounds)) < options.rounds and len(rounds) < 3 * options.rounds:
+    while sum(map(quiet, rounds)) < options.rounds and len(rounds) < (options.tries or 3 * options.rounds):
         rounds.append([run_peer(beam, scene, preload, options, steps, warm)]
                       + ([run_pliant(beam, command, options)] if command else []))
         say(f"{beam.method}, {beam.particles} particles, round {len(rounds)}: "
@@ -745,7 +748,8 @@ def follow_tip(beam, preload, command, options):
     theirs, ours = write_scenes(beam, options.viscosity, steps * beam.dt, sort=False)
     say(f"{beam.method}: {steps} steps of {1e3 * beam.dt:g} ms in both programs")
     times = [n * beam.dt for n in range(steps + 1)]
-    peer = [0.0] + run_peer(beam, theirs, preload, options, steps, tip=True)["heights"]
+    tip = run_peer(beam, theirs, preload, options, steps, tip=True)
+    peer = [0.0] + tip["heights"]
     pliant = pliant_tip(ours, command, options)
     if not len(peer) == len(pliant) == steps + 1:
         raise Problem(f"{beam.method}: {len(peer) - 1} steps of the peer, {len(pliant) - 1} of pliant, not {steps}; "
@@ -755,6 +759,7 @@ def follow_tip(beam, preload, command, options):
     return {"method": beam.method, "particles": beam.particles, "dt": beam.dt, "zero_energy": beam.zero_energy,
             "tolerance": beam.tolerance, "static_sag": beam.static_sag, "times": times, "peer": peer, "pliant": pliant,
             "peer_swing": swing(times, peer), "pliant_swing": swing(times, pliant),
+            "peer_iterations": sum(tip["iterations"]) / steps,
             "largest_difference": max(abs(a - b) for a, b in zip(peer, pliant))}
 
 
@@ -793,8 +798,8 @@ def read_options():
     p.add_argument("--viscosity", type=float, default=0.0,
                    help="the peer's standard viscosity; its cost then counts as elastic force (default 0: off)")
     p.add_argument("--threads", type=int, default=2)
-    p.add_argument("--rounds", type=int, default=5,
-                   help="rounds wanted; disturbed ones are repeated, up to three times as many in all")
+    p.add_argument("--rounds", type=int, default=5, help="rounds wanted; disturbed ones are repeated")
+    p.add_argument("--tries", type=int, help="rounds at most, disturbed ones included (default: three times --rounds)")
     p.add_argument("--steps", type=int,
                    help="measured steps of the peer in a round (default: 60; implicit methods as `pliant bench`)")
     p.add_argument("--warm", type=int, help="steps before those (default: 10; implicit methods 20)")
@@ -804,7 +809,7 @@ def read_options():
     p.add_argument("--json", action="store_true", help="one JSON object on standard output, nothing else there")
     p.add_argument("--run-peer-task", help=argparse.SUPPRESS)      # how the script calls itself under .venv
     options = p.parse_args()
-    for name, least in (("threads", 1), ("rounds", 1), ("steps", 1), ("warm", 0)):
+    for name, least in (("threads", 1), ("rounds", 1), ("tries", 1), ("steps", 1), ("warm", 0)):
         if getattr(options, name) is not None and getattr(options, name) < least:
             p.error(f"--{name} must be at least {least}")
     if min(options.k) < 3:
