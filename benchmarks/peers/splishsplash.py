@@ -3,6 +3,8 @@
 
     python3 benchmarks/peers/splishsplash.py                   10,976 particles, table
     python3 benchmarks/peers/splishsplash.py --k 14 23 --json  two sizes, one JSON object
+    python3 benchmarks/peers/splishsplash.py --method Peer2018 Kugelstadt2021
+    python3 benchmarks/peers/splishsplash.py --trajectories    how the tip moves in both, as a plot
     python3 benchmarks/peers/splishsplash.py --peer-only       without Pliant
 
 The peer is the wheel pysplishsplash from PyPI, installed on first use into benchmarks/peers/.venv.
@@ -10,6 +12,7 @@ README.md next to this file says what is measured and what the numbers leave out
 """
 
 import argparse
+import csv
 import json
 import os
 import resource
@@ -22,6 +25,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
+import tip_plot
+
 PEER = "pysplishsplash"
 PEER_VERSION = "2.19.0"
 # What the wheel links against but does not bring along (Debian and Ubuntu names).
@@ -31,6 +36,7 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 VENV = HERE / ".venv"
 OUT = HERE / "out"
+PICTURE = REPOSITORY / "docs" / "pictures" / "peers_tip.svg"
 RESULT_MARK = "PEER_RESULT "
 
 
@@ -44,19 +50,37 @@ class Problem(Exception):
 
 @dataclass(frozen=True)
 class Method:
-    """One elastic method: how each program calls it, and a time step at which it is stable."""
+    """One elastic method: how each program calls it and what its solver is called there."""
     peer_id: int            # value of "elasticityMethod"
     peer_block: str         # name of its parameter block in the peer's scene
     pliant_model: str       # material.model in a Pliant scene
     pliant_bench: str       # name for `pliant bench`
     zero_energy: float      # default control of zero-energy modes, alpha
+    solver: str = ""        # suffix of MAX_ERROR, MAX_ITERATIONS, ITERATIONS in the peer
+    pliant_part: str = ""   # the system these stand for, as Pliant reports its iterations; empty: explicit
+
+    @property
+    def implicit(self):
+        return bool(self.pliant_part)
 
 
 METHODS = {
     # Becker 2009 has no zero-energy control in the paper nor by default in the peer
     "Becker2009": Method(1, "Becker et al. 2009", "becker2009", "becker_beam", 0.0),
-    "Peer2018": Method(2, "Peer et al. 2018", "peer2018", "peer_beam", 0.1),
-    "Kugelstadt2021": Method(3, "Kugelstadt et al. 2021", "kugelstadt2021", "kugelstadt_beam", 0.1),
+    "Peer2018": Method(2, "Peer et al. 2018", "peer2018", "peer_beam", 0.1, "", "elastic"),
+    "Kugelstadt2021": Method(3, "Kugelstadt et al. 2021", "kugelstadt2021", "kugelstadt_beam", 0.1,
+                             "_V", "volume"),
+}
+
+DEFAULT_TOLERANCE = 1e-4    # relative residual of the solvers: the default of both programs
+
+# Wanted of the ratios, by method and particles along a short side: times as "at least", memory as "at least" too
+# (6: Pliant needs a sixth).
+TARGETS = {
+    ("Peer2018", 14): {"ms_step": 8},
+    ("Peer2018", 23): {"ms_step": 8},
+    ("Kugelstadt2021", 14): {"ms_step": 6, "setup_s": 10, "peak_memory_mb": 6},
+    ("Kugelstadt2021", 23): {"ms_step": 20, "setup_s": 20, "peak_memory_mb": 6},
 }
 
 
@@ -75,6 +99,7 @@ class Beam:
     density: float = 1000.0
     gravity: float = 9.81
     support: float = 2.0            # support radius / spacing
+    tolerance: float = DEFAULT_TOLERANCE
 
     @property
     def spacing(self):
@@ -88,6 +113,24 @@ class Beam:
     def clamp_plane(self):
         """x of the plane that ends the clamped part; the beam is centred at x = 0."""
         return self.aspect * self.side * (self.clamp - 0.5)
+
+    @property
+    def mass(self):
+        """Mass of a particle."""
+        return self.density * self.spacing ** 3
+
+    @property
+    def end_plane(self):
+        """x of the plane before the last layer of particles at the free end."""
+        return self.aspect * self.side / 2 - self.spacing
+
+    @property
+    def static_sag(self):
+        """Of the tip, Timoshenko's theory of small deflections."""
+        length, shear = self.aspect * self.side * (1 - self.clamp), self.youngs_modulus / (2 + 2 * self.poisson_ratio)
+        load, inertia = self.density * self.gravity * self.side ** 2, self.side ** 4 / 12
+        return (load * length ** 4 / (8 * self.youngs_modulus * inertia)
+                + load * length ** 2 / (2 * 5 / 6 * shear * self.side ** 2))
 
     @property
     def clamped_particles(self):
@@ -113,8 +156,8 @@ def default_dt(method, k):
     return {14: 7e-4, 23: 4e-4}.get(k, 7e-4 * 14 / k * 0.9)
 
 
-def peer_scene(beam, viscosity):
-    """The beam as a SPlisHSPlasH scene."""
+def peer_scene(beam, viscosity, sort=True):
+    """The beam as a SPlisHSPlasH scene; `sort`: along a curve through space, which gives particles new numbers."""
     r = beam.spacing / 2
     half = beam.aspect * beam.side / 2
     method = METHODS[beam.method]
@@ -143,7 +186,7 @@ def peer_scene(beam, viscosity):
             "simulationMethod": 0,          # WCSPH ...
             "WCSPH": {"stiffness": 0.0, "exponent": 1.0},   # ... whose pressure is zero
             "boundaryHandlingMethod": 0,    # no boundary in the scene: the cheapest of the three
-            "enableZSort": True,
+            "enableZSort": sort,
             "stepsPerZSort": 500,
             "numberOfStepsPerRenderUpdate": 1,
         },
@@ -158,19 +201,21 @@ def peer_scene(beam, viscosity):
     }
 
 
-def pliant_scene(beam):
+def pliant_scene(beam, duration):
     """The beam as a Pliant scene file, for `pliant run`; `pliant bench` builds the same one itself."""
     half = beam.aspect * beam.side / 2
+    tolerance = f"\ntolerance      = {beam.tolerance!r}" if METHODS[beam.method].implicit else ""
     return f"""title = "Beam of {beam.particles} particles, {beam.method}, as compared with SPlisHSPlasH"
 
 [simulation]
 spacing   = {beam.spacing!r}
-duration  = {70 * beam.dt!r}
+duration  = {duration!r}
 gravity   = [0, {-beam.gravity}, 0]
 time_step = {beam.dt!r}
 pressure  = "none"
 kernel    = "cubic_spline"
 support   = {beam.support}
+contact   = {{ between_bodies = false, within_body = false }}
 
 [output]
 formats = []
@@ -180,7 +225,7 @@ density        = {beam.density}
 model          = "{METHODS[beam.method].pliant_model}"
 youngs_modulus = {beam.youngs_modulus!r}
 poisson_ratio  = {beam.poisson_ratio}
-zero_energy    = {beam.zero_energy}
+zero_energy    = {beam.zero_energy}{tolerance}
 
 [[bodies]]
 name     = "beam"
@@ -191,17 +236,23 @@ sampling = "lattice"
 [[bodies.pins]]
 region = {{ type = "box", min = [{-half - 1}, {-beam.side}, {-beam.side}], max = [{beam.clamp_plane}, {beam.side}, {beam.side}] }}
 motion = "fixed"
+
+[[probes]]
+name   = "tip"
+body   = "beam"
+region = {{ type = "box", min = [{beam.end_plane!r}, {-beam.side}, {-beam.side}], max = [{half + 1}, {beam.side}, {beam.side}] }}
+every  = {beam.dt!r}
 """
 
 
-def write_scenes(beam, viscosity):
-    """Both scene files in out/; returns the peer's."""
+def write_scenes(beam, viscosity, duration, sort=True):
+    """Both scene files in out/: the peer's and Pliant's."""
     OUT.mkdir(exist_ok=True)
     stem = f"beam_{beam.method.lower()}_{beam.particles}"
-    (OUT / f"{stem}.toml").write_text(pliant_scene(beam))
-    path = OUT / f"{stem}.splishsplash.json"
-    path.write_text(json.dumps(peer_scene(beam, viscosity), indent=1) + "\n")
-    return path
+    theirs, ours = OUT / f"{stem}.splishsplash.json", OUT / f"{stem}.toml"
+    theirs.write_text(json.dumps(peer_scene(beam, viscosity, sort), indent=1) + "\n")
+    ours.write_text(pliant_scene(beam, duration))
+    return theirs, ours
 
 
 # ---------------------------------------------------------------------------------------------
@@ -308,6 +359,7 @@ def check_peer_understood(sph, simulation, model, beam):
     wanted_and_got = {
         "particles": (beam.particles, model.numActiveParticles()),
         "elasticity method": (METHODS[beam.method].peer_id, model.getElasticityMethod()),
+        "particle mass": (beam.mass, model.getMass(0)),
         "time step": (beam.dt, sph.TimeManager.getCurrent().getTimeStepSize()),
         "support radius": (beam.support * beam.spacing, simulation.getSupportRadius()),
         "clamped particles": (beam.clamped_particles, sum(
@@ -321,17 +373,86 @@ def check_peer_understood(sph, simulation, model, beam):
             raise SystemExit(f"the peer took another {what} from the scene: {got} instead of {wanted}")
 
 
-def run_peer_here(task):
-    """Runs the peer's beam and prints one marked line of JSON. Works only under the peer's Python."""
+class PeerSolver:
+    """The iterative solver of the peer's method, if it has one."""
+    def __init__(self, model, method):
+        self.elasticity, self.suffix, self.used = model.getElasticityBase(), method.solver, method.implicit
+
+    def parameter(self, name):
+        return getattr(self.elasticity, name + self.suffix)
+
+    def set_tolerance(self, tolerance):
+        """Sets the relative residual; what it was, and how many iterations there may be."""
+        if not self.used:
+            return {}
+        default = self.elasticity.getValueFloat(self.parameter("MAX_ERROR"))
+        self.elasticity.setValueFloat(self.parameter("MAX_ERROR"), tolerance)
+        taken = self.elasticity.getValueFloat(self.parameter("MAX_ERROR"))
+        if abs(taken - tolerance) > 1e-5 * tolerance:
+            raise SystemExit(f"the peer does not take a tolerance of {tolerance}: it has {taken}")
+        return {"tolerance": tolerance, "default_tolerance": float(f"{default:.3g}"),
+                "max_iterations": self.elasticity.getValueUInt(self.parameter("MAX_ITERATIONS"))}
+
+    def iterations(self):
+        """Of the last step."""
+        return self.elasticity.getValueUInt(self.parameter("ITERATIONS")) if self.used else 0
+
+
+def start_peer(task):
+    """The peer's beam before its first step: (module, base, simulation, model)."""
     import pysplishsplash as sph
 
-    beam, warm, steps = Beam(**task["beam"]), task["warm"], task["steps"]
-    started = time.perf_counter()
     base = sph.Exec.SimulatorBase()
     base.init(useGui=False, sceneFile=task["scene"], outputDir=task["out"], useCache=False, initialPause=False)
     base.initSimulation()
     simulation = sph.Simulation.getCurrent()
-    model = simulation.getFluidModel(0)
+    return sph, base, simulation, simulation.getFluidModel(0)
+
+
+def run_steps(base, after_step):
+    """Runs until `after_step`, called after each of them, says it was the last."""
+    def callback():
+        if after_step():
+            base.setValueFloat(base.STOP_AT, 1e-9)
+    base.setTimeStepCB(callback)
+    base.setValueFloat(base.STOP_AT, 1e9)
+    base.runSimulation()
+
+
+def hand_over(result):
+    print(RESULT_MARK + json.dumps(result), flush=True)
+    os._exit(0)     # the peer's tear-down is slow and sometimes crashes; the result is out
+
+
+def follow_peer_tip(task):
+    """The mean height of the free end after every step."""
+    beam = Beam(**task["beam"])
+    sph, base, simulation, model = start_peer(task)
+    solver = PeerSolver(model, METHODS[beam.method])
+    solver.set_tolerance(beam.tolerance)
+    tip = [i for i in range(beam.particles) if model.getPosition(i)[0] > beam.end_plane]
+    heights, iterations = [], []
+
+    def after_step():
+        if not heights:
+            check_peer_understood(sph, simulation, model, beam)
+        heights.append(sum(float(model.getPosition(i)[1]) for i in tip) / len(tip))
+        iterations.append(solver.iterations())
+        return len(heights) == task["steps"] or not abs(heights[-1]) < 10 * beam.side
+
+    run_steps(base, after_step)
+    hand_over({"heights": heights, "iterations": iterations})
+
+
+def run_peer_here(task):
+    """Runs the peer's beam and prints one marked line of JSON. Works only under the peer's Python."""
+    if task["tip"]:
+        return follow_peer_tip(task)
+    beam, warm, steps = Beam(**task["beam"]), task["warm"], task["steps"]
+    started = time.perf_counter()
+    sph, base, simulation, model = start_peer(task)
+    solver = PeerSolver(model, METHODS[beam.method])
+    tolerances = solver.set_tolerance(beam.tolerance)
     timing = sph.Utilities.Timing
 
     # All non-pressure forces together: elasticity is the only one in this scene, and Becker 2009 has no timer
@@ -339,10 +460,10 @@ def run_peer_here(task):
     def forces_total_ms():
         return sum(t.totalTime for t in timing.m_averageTimes.values() if t.name == "computeNonPressureForces")
 
-    step_ms, force_ms, seen = [], [], {"calls": 0}
+    step_ms, force_ms, cpu_ms, iterations, seen = [], [], [], [], {"calls": 0}
 
     def after_step():
-        now = time.perf_counter()
+        now, cpu = time.perf_counter(), time.process_time()
         seen["calls"] += 1
         if seen["calls"] == 1:
             # the search of step 1 ran on the rest positions: these are the rest neighbours
@@ -351,28 +472,28 @@ def run_peer_here(task):
             check_peer_understood(sph, simulation, model, beam)
         elif seen["calls"] > warm + 1:
             step_ms.append(1e3 * (now - seen["left"]))
+            cpu_ms.append(1e3 * (cpu - seen["cpu"]))
             force_ms.append(forces_total_ms() - seen["forces"])
-        if len(step_ms) == steps:
-            base.setValueFloat(base.STOP_AT, 1e-9)
+            iterations.append(solver.iterations())
         seen["forces"] = forces_total_ms()
+        seen["cpu"] = time.process_time()
         seen["left"] = time.perf_counter()      # what this callback does is not part of a step
+        return len(step_ms) == steps
 
-    base.setTimeStepCB(after_step)
-    base.setValueFloat(base.STOP_AT, 1e9)
-    base.runSimulation()
-
+    run_steps(base, after_step)
     y = [float(model.getPosition(i)[1]) for i in range(beam.particles)]
     if not all(abs(q) < 10 * beam.side for q in y):     # false for NaN, too
         raise SystemExit(f"the peer's beam blew up; try a smaller --dt than {beam.dt}")
-    print(RESULT_MARK + json.dumps({
+    hand_over({
         "ms_step": min(step_ms), "ms_step_median": median(step_ms),
         "ms_force": min(force_ms), "ms_force_median": median(force_ms),
+        "cpu_ms_step": sum(cpu_ms) / steps,     # of all threads, their waiting in loops included
         "steps": len(step_ms), "particles": beam.particles, "pairs": seen["neighbors"],
         "setup_s": seen["setup_s"],     # up to the end of the first step, where rest lists and factors are made
         "peak_memory_mb": peak_memory_mb(),
         "sag": -beam.side / 2 + beam.spacing / 2 - min(y),
-    }), flush=True)
-    os._exit(0)     # its tear-down is slow and sometimes crashes; the result is out
+        "solver_iterations": sum(iterations) / steps, **tolerances,
+    })
 
 
 # ---------------------------------------------------------------------------------------------
@@ -401,10 +522,9 @@ def run_watched(command, **options):
     return done, round(max(0.0, others) / (time.perf_counter() - wall), 2)
 
 
-def run_peer(beam, scene, preload, options):
-    OUT.mkdir(exist_ok=True)
+def run_peer(beam, scene, preload, options, steps, warm=0, tip=False):
     with tempfile.TemporaryDirectory(dir=OUT) as out:
-        task = {"beam": asdict(beam), "scene": str(scene), "out": out, "warm": options.warm, "steps": options.steps}
+        task = {"beam": asdict(beam), "scene": str(scene), "out": out, "warm": warm, "steps": steps, "tip": tip}
         done, others = run_watched([venv_python(), __file__, "--run-peer-task", json.dumps(task)],
                                    env=dict(os.environ, LD_PRELOAD=preload, OMP_NUM_THREADS=str(options.threads)))
     for line in done.stdout.splitlines():
@@ -432,7 +552,10 @@ def pliant_command(options):
 
 def run_pliant(beam, command, options):
     name = METHODS[beam.method].pliant_bench
-    arguments = ["bench", name, "--json", "--particles", str(beam.particles), "--threads", str(options.threads)]
+    arguments = ["bench", name, "--json", "--particles", str(beam.particles), "--threads", str(options.threads),
+                 "--zero-energy", f"{beam.zero_energy:g}"]
+    if METHODS[beam.method].implicit and beam.tolerance != DEFAULT_TOLERANCE:
+        arguments += ["--tolerance", f"{beam.tolerance:g}"]
     try:
         done, others = run_watched(command + arguments, cwd=REPOSITORY)
     except OSError as error:
@@ -452,7 +575,9 @@ def run_pliant(beam, command, options):
         raise Problem(f"`{called}` ran {row['particles']} particles: not the same beam")
     if row["ms_step"] <= 0 or row["ms_force"] <= 0:
         raise Problem(f"`{called}` reports a time of zero")
-    return dict(row, other_cores=others)
+    iterations = row.get("iterations") or {}
+    solver = {"tolerance": beam.tolerance, "solver_iterations": iterations.get(METHODS[beam.method].pliant_part)}
+    return dict(row, other_cores=others, **(solver if METHODS[beam.method].implicit else {}))
 
 
 def row_named(name, output):
@@ -470,14 +595,18 @@ def row_named(name, output):
 # Rounds and the answer
 # ---------------------------------------------------------------------------------------------
 
+COMPARED = ("ms_step", "ms_step_median", "ms_force", "ms_force_median", "setup_s", "peak_memory_mb")
+
+
 def compare(beam, preload, command, options):
     """Peer, ours, peer, ours, ...; the best of each, and the ratios."""
-    scene = write_scenes(beam, options.viscosity)
+    steps, warm = measured_steps(beam, options)
+    scene, _ = write_scenes(beam, options.viscosity, (warm + steps) * beam.dt)
     rounds = []
-    while sum(map(quiet, rounds)) < options.rounds and len(rounds) < 3 * options.rounds:
-        rounds.append([run_peer(beam, scene, preload, options)]
+    while sum(map(quiet, rounds)) < options.rounds and len(rounds) < (options.tries or 3 * options.rounds):
+        rounds.append([run_peer(beam, scene, preload, options, steps, warm)]
                       + ([run_pliant(beam, command, options)] if command else []))
-        say(f"{beam.particles} particles, round {len(rounds)}: "
+        say(f"{beam.method}, {beam.particles} particles, round {len(rounds)}: "
             + ", ".join(f"{who} {run['ms_step']:.2f} ms" for who, run in zip(("peer", "pliant"), rounds[-1]))
             + ("" if quiet(rounds[-1]) else "  (other processes were busy)"))
     used = [r for r in rounds if quiet(r)] or rounds
@@ -490,9 +619,24 @@ def compare(beam, preload, command, options):
     }
     if our_runs:
         answer["pliant"] = dict(program="pliant", **best_of(our_runs))
-        answer["ratio"] = {what: ratio(what, peer_runs, our_runs) for what in ("ms_step", "ms_force")}
+        answer["ratio"] = {what: ratio(what, peer_runs, our_runs) for what in COMPARED
+                           if what in answer["peer"] and what in answer["pliant"]}
+        answer["target"] = TARGETS.get((beam.method, beam.k), {})
     answer["warnings"] = warnings(beam, answer)
     return answer
+
+
+def measured_steps(beam, options):
+    """Steps of the peer, measured and before that. Solvers take more or fewer iterations as the beam swings, so with
+    the implicit methods they are those that `pliant bench` measures; but where the peer needs a second for each,
+    only a few."""
+    if not METHODS[beam.method].implicit:
+        steps, warm = 60, 10
+    elif beam.method == "Kugelstadt2021" and beam.particles > 30_000:
+        steps, warm = 10, 2
+    else:
+        steps, warm = min(400, max(10, 4_000_000 // beam.particles)), 20
+    return options.steps or steps, warm if options.warm is None else options.warm
 
 
 def quiet(runs):
@@ -518,9 +662,10 @@ def best_of(runs):
 
 
 def ratio(what, peer_runs, our_runs):
-    """Peer's time / our time: of the bests, and the range of the rounds taken one by one."""
+    """Peer's time (or memory) / ours: of the bests, and the range of the rounds taken one by one."""
     by_round = [p[what] / o[what] for p, o in zip(peer_runs, our_runs)]
-    best = min(p[what] for p in peer_runs) / min(o[what] for o in our_runs)
+    least = max if what == "peak_memory_mb" else min
+    best = least(p[what] for p in peer_runs) / least(o[what] for o in our_runs)
     return {"best": best, "least": min(by_round), "most": max(by_round)}
 
 
@@ -545,58 +690,141 @@ def warnings(beam, answer):
 def table(answer):
     beam, peer, ours = answer["scene"], answer["peer"], answer.get("pliant")
 
-    def row(label, key, digits, compared=None):
-        cells = [f"{side[key]:.{digits}f}" if side and isinstance(side.get(key), (int, float)) else "-"
+    def row(label, key, form):
+        cells = [f"{side[key]:{form}}" if side and isinstance(side.get(key), (int, float)) else "-"
                  for side in (peer, ours)]
         text = f"  {label:<22}{cells[0]:>24}{cells[1]:>12}"
-        if ours and compared:
-            r = answer["ratio"][compared]
-            text += f"{r['best']:>14.2f}  ({r['least']:.2f} to {r['most']:.2f} by round)"
+        if ours and key in answer["ratio"]:
+            r, target = answer["ratio"][key], answer["target"].get(key.removesuffix("_median"))
+            text += f"{r['best']:>14.2f}  {f'>= {target}' if target else '':<7} ({r['least']:.2f} to {r['most']:.2f})"
         return text.rstrip()
 
+    solver = [row("tolerance, relative", "tolerance", ".0e"), row("iterations per step", "solver_iterations", ".1f")]
     return "\n".join([
         f"Beam 4:1:1, {answer['particles']:,} particles (k = {beam['k']}), {beam['method']}, dt {1e3 * beam['dt']:g} ms, "
         f"zero-energy control {beam['zero_energy']:g}, {answer['threads']} threads, best of {answer['rounds']} rounds",
-        f"  {'':<22}{peer['program']:>24}{'pliant':>12}{'peer/pliant' if ours else '':>14}".rstrip(),
-        row("whole step [ms]", "ms_step", 2, "ms_step"),
-        row("  its median", "ms_step_median", 2),
-        row("elastic force [ms]", "ms_force", 2, "ms_force"),
-        row("  its median", "ms_force_median", 2),
-        row("  per pair [ns]", "ns_pair", 2),
-        row("neighbours / particle", "neighbors", 1),
-        row("set-up + 1st step [s]", "setup_s", 2),
-        row("peak memory [MB]", "peak_memory_mb", 0),
-    ] + [f"  note: {text}" for text in answer["warnings"]])
+        f"  {'':<22}{peer['program']:>24}{'pliant':>12}{'peer/pliant  target  (by round)' if ours else '':>34}".rstrip(),
+        row("whole step [ms]", "ms_step", ".2f"),
+        row("  its median", "ms_step_median", ".2f"),
+        row("elastic force [ms]", "ms_force", ".2f"),
+        row("  its median", "ms_force_median", ".2f"),
+        row("  per pair [ns]", "ns_pair", ".2f"),
+        row("neighbours / particle", "neighbors", ".1f"),
+        row("set-up + 1st step [s]", "setup_s", ".2f"),
+        row("peak memory [MB]", "peak_memory_mb", ".0f"),
+    ] + (solver if METHODS[beam["method"]].implicit else []) + [f"  note: {text}" for text in answer["warnings"]])
+
+
+# ---------------------------------------------------------------------------------------------
+# The motion of the tip
+# ---------------------------------------------------------------------------------------------
+
+def pliant_tip(scene, command, options):
+    """Heights of the tip by `pliant run`, at the start and after every step."""
+    with tempfile.TemporaryDirectory(dir=OUT) as out:
+        folder = Path(out) / "run"
+        arguments = ["run", str(scene), "--output", str(folder), "--threads", str(options.threads)]
+        done = subprocess.run(command + arguments, cwd=REPOSITORY, capture_output=True, text=True)
+        if done.returncode:
+            raise Problem(f"`pliant run {scene.name}` ended with code {done.returncode}:\n"
+                          + tail(done.stderr or done.stdout, 6))
+        with open(folder / "probes.csv") as table_of_probes:
+            return [float(row["tip.position.y"]) for row in csv.DictReader(table_of_probes)]
+
+
+def swing(times, heights):
+    """The lowest point of a swing and when it is reached, between samples by a parabola."""
+    n = min(range(len(heights)), key=heights.__getitem__)
+    if not 0 < n < len(heights) - 1:
+        return {"lowest": heights[n], "lowest_at": times[n]}
+    before, at, after = heights[n - 1:n + 2]
+    shift = 0.5 * (before - after) / (before - 2 * at + after)
+    return {"lowest": at - 0.25 * (before - after) * shift, "lowest_at": times[n] + shift * (times[1] - times[0])}
+
+
+def follow_tip(beam, preload, command, options):
+    """The tip over the first second in both programs, also as a CSV file in out/."""
+    steps = round(1.0 / beam.dt)
+    theirs, ours = write_scenes(beam, options.viscosity, steps * beam.dt, sort=False)
+    say(f"{beam.method}: {steps} steps of {1e3 * beam.dt:g} ms in both programs")
+    times = [n * beam.dt for n in range(steps + 1)]
+    tip = run_peer(beam, theirs, preload, options, steps, tip=True)
+    peer = [0.0] + tip["heights"]
+    pliant = pliant_tip(ours, command, options)
+    if not len(peer) == len(pliant) == steps + 1:
+        raise Problem(f"{beam.method}: {len(peer) - 1} steps of the peer, {len(pliant) - 1} of pliant, not {steps}; "
+                      "a beam that blows up ends early")
+    with open(OUT / f"tip_{beam.method.lower()}_{beam.particles}.csv", "w") as file:
+        file.writelines(["time,peer,pliant\n"] + [f"{t:.6g},{a:.7g},{b:.7g}\n" for t, a, b in zip(times, peer, pliant)])
+    return {"method": beam.method, "particles": beam.particles, "dt": beam.dt, "zero_energy": beam.zero_energy,
+            "tolerance": beam.tolerance, "static_sag": beam.static_sag, "times": times, "peer": peer, "pliant": pliant,
+            "peer_swing": swing(times, peer), "pliant_swing": swing(times, pliant),
+            "peer_iterations": sum(tip["iterations"]) / steps,
+            "largest_difference": max(abs(a - b) for a, b in zip(peer, pliant))}
+
+
+def draw_trajectories(preload, command, options):
+    """Follows the tip with each method, draws all, and prints how the swings differ."""
+    if command is None or len(options.k) > 1:
+        raise Problem("--trajectories takes both programs and one size")
+    followed = [follow_tip(beam_of(m, options.k[0], options), preload, command, options) for m in options.method]
+    PICTURE.parent.mkdir(exist_ok=True)
+    PICTURE.write_text(tip_plot.draw(followed, f"{PEER} {PEER_VERSION}"))
+    if options.json:
+        return print(json.dumps({"benchmark": "splishsplash_tip", "results": followed}))
+    print(f"{'lowest tip [m] at [s]':<24}{'peer':>18}{'pliant':>18}{'peer/pliant':>22}{'largest gap [m]':>18}")
+    for row in followed:
+        peer, ours = row["peer_swing"], row["pliant_swing"]
+        print(f"{row['method']:<24}"
+              + "".join(f"{s['lowest']:>9.4f} {s['lowest_at']:>8.4f}" for s in (peer, ours))
+              + f"{peer['lowest'] / ours['lowest']:>14.3f} {peer['lowest_at'] / ours['lowest_at']:>7.3f}"
+              + f"{row['largest_difference']:>18.4f}")
+    print(f"static sag of a slender beam (Timoshenko): {followed[0]['static_sag']:.4f} m; drawn in "
+          f"{PICTURE.relative_to(REPOSITORY)}")
 
 
 def read_options():
     p = argparse.ArgumentParser(description="The same elastic beam in Pliant and in SPlisHSPlasH, run in turns.")
     p.add_argument("--k", type=int, nargs="+", default=[14], metavar="K",
                    help="particles along a short side, one or more (14: 10,976 particles; 23: 48,668)")
-    p.add_argument("--method", choices=METHODS, default="Becker2009")
+    p.add_argument("--method", choices=METHODS, nargs="+",
+                   help="one or more (default: Becker2009; with --trajectories all)")
     p.add_argument("--dt", type=float, help="fixed time step in s (default: by method and size)")
     p.add_argument("--zero-energy", type=float, help="control of zero-energy modes, alpha (default: 0 for Becker2009)")
+    p.add_argument("--tolerance", type=float, default=DEFAULT_TOLERANCE,
+                   help="relative residual of the implicit methods' solvers, in both programs (default 1e-4)")
+    p.add_argument("--trajectories", action="store_true",
+                   help="no times: the height of the tip over a second in both programs, drawn in docs/pictures")
     p.add_argument("--viscosity", type=float, default=0.0,
                    help="the peer's standard viscosity; its cost then counts as elastic force (default 0: off)")
     p.add_argument("--threads", type=int, default=2)
-    p.add_argument("--rounds", type=int, default=5,
-                   help="rounds wanted; disturbed ones are repeated, up to three times as many in all")
-    p.add_argument("--steps", type=int, default=60, help="measured steps of the peer in a round")
-    p.add_argument("--warm", type=int, default=10, help="steps before those")
+    p.add_argument("--rounds", type=int, default=5, help="rounds wanted; disturbed ones are repeated")
+    p.add_argument("--tries", type=int, help="rounds at most, disturbed ones included (default: three times --rounds)")
+    p.add_argument("--steps", type=int,
+                   help="measured steps of the peer in a round (default: 60; implicit methods as `pliant bench`)")
+    p.add_argument("--warm", type=int, help="steps before those (default: 10; implicit methods 20)")
     p.add_argument("--pliant", metavar="PATH", help="the pliant program (default: cargo run --release)")
     p.add_argument("--peer-only", action="store_true", help="only the peer")
     p.add_argument("--install-only", action="store_true", help="install the peer, check that it imports, stop")
     p.add_argument("--json", action="store_true", help="one JSON object on standard output, nothing else there")
     p.add_argument("--run-peer-task", help=argparse.SUPPRESS)      # how the script calls itself under .venv
     options = p.parse_args()
-    for name, least in (("threads", 1), ("rounds", 1), ("steps", 1), ("warm", 0)):
-        if getattr(options, name) < least:
+    for name, least in (("threads", 1), ("rounds", 1), ("tries", 1), ("steps", 1), ("warm", 0)):
+        if getattr(options, name) is not None and getattr(options, name) < least:
             p.error(f"--{name} must be at least {least}")
     if min(options.k) < 3:
         p.error("--k must be at least 3")
     if options.dt is not None and not options.dt > 0:
         p.error("--dt must be positive")
+    if not 1e-6 <= options.tolerance <= 0.1:
+        p.error("--tolerance must be from 1e-6 to 0.1")
+    options.method = options.method or (list(METHODS) if options.trajectories else ["Becker2009"])
     return options
+
+
+def beam_of(method, k, options):
+    alpha = METHODS[method].zero_energy if options.zero_energy is None else options.zero_energy
+    return Beam(k, method, options.dt or default_dt(method, k), alpha, tolerance=options.tolerance)
 
 
 def main():
@@ -607,10 +835,10 @@ def main():
     if options.install_only:
         return say(f"{PEER} {PEER_VERSION} imports" + (f" with LD_PRELOAD=\"{preload}\"" if preload else ""))
     command = None if options.peer_only else pliant_command(options)
-    alpha = METHODS[options.method].zero_energy if options.zero_energy is None else options.zero_energy
+    if options.trajectories:
+        return draw_trajectories(preload, command, options)
     answers = []
-    for k in options.k:
-        beam = Beam(k, options.method, options.dt or default_dt(options.method, k), alpha)
+    for beam in (beam_of(method, k, options) for k in options.k for method in options.method):
         answers.append(compare(beam, preload, command, options))
         if not options.json:
             print(table(answers[-1]), flush=True)
