@@ -248,6 +248,14 @@ impl ElasticBody {
         self.frame
     }
 
+    /// The forces without those of the volume (lambda = 0), where `compute_forces_at` computed them last.
+    pub(super) fn compute_stretching_forces(&mut self) {
+        let lambda = std::mem::replace(&mut self.lambda, Lambda::none());
+        self.deform();
+        self.sum_forces();
+        self.lambda = lambda;
+    }
+
     /// Single-precision displacements from the rigid frame of a particle in the middle of the body.
     pub(super) fn localize(
         &mut self,

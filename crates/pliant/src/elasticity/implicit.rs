@@ -7,11 +7,11 @@
 //! at rest whatever the step; a body that spins freely has f(x̂) = 0 and goes on. Held particles keep w = 0: their v is
 //! the prescribed one. Masses are kept in M, so that bodies may have any of them.
 //!
-//! `peer2018` solves this system by conjugate gradients. `kugelstadt2021` splits K = K_s + K_v into stretching and volume
-//! and solves the product (M + dt² K_s) M⁻¹ (M + dt² K_v) instead: K_s acts alike on the three coordinates and does not
-//! change with the rotations. The paper does the two solves one after the other, each with its own force; then a body at
-//! rest feels the stretching force at a displaced place, x - dt² f_v / m. With the whole force on the right-hand side of
-//! the product there is no such error, at the same cost.
+//! `peer2018` solves this system by conjugate gradients. `kugelstadt2021` splits K = K_s + K_v into stretching and
+//! volume, as K_s acts alike on the three coordinates and does not change with the rotations, and solves for one after
+//! the other. As published, a body at rest then feels the stretching force at a displaced place, x - dt² f_v / m. With
+//! g = f_v in `solve_split` there is no such error, but stiff bodies are no longer damped and long steps unstable.
+//! So g is the volume force of a while ago: the same at rest, nothing in motion.
 #![allow(non_snake_case)] // K, R, F, P, T as in the theory
 
 use super::newton::{Newton, SliceTangent};
@@ -20,10 +20,12 @@ use super::rest::SliceRest;
 use super::stretch::{FactorShelf, Stiffnesses, Stretch, StretchFactor, factor_pays};
 use super::{Deformation, ElasticBody, Model, SolveTolerance, Solver};
 use crate::linear::{ConjugateGradients, Factor, Operator, Preconditioner, SolveWork, Solved, Tolerance};
-use crate::math::{CHUNK, Lane, Mat3, Mat3x8, Real, Vec3, outer, pseudo_inverse, sum};
+use crate::math::{CHUNK, LANES, Lane, Mat3x8, Real, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
 
+/// Part of the way that the lagging volume force goes to the present one in a step.
+const LAG: f32 = 0.3;
 /// Iterations after which a solve is taken as it is.
 const MAX_ITERATIONS: usize = 400;
 
@@ -92,6 +94,9 @@ pub struct ImplicitSolver {
     spent: Real,
     /// Where the next solve starts, from the last one: state.
     start: Vec<glam::Vec3>,
+    /// Volume force as it was a while ago, in the frame that turns with the matter [N]; kugelstadt2021 only: state.
+    lagging: Vec<glam::Vec3>,
+    volume_forces: Vec<glam::Vec3>,
     /// Change w of the velocities in the step.
     pub change: Vec<glam::Vec3>,
     pub(super) right: Vec<glam::Vec3>,
@@ -106,6 +111,8 @@ pub struct ImplicitSolver {
 impl ImplicitSolver {
     pub fn new(body: &ElasticBody, masses: &[Real], family: usize) -> Self {
         let n = masses.len();
+        let is_split = body.constants.model == Model::Kugelstadt2021 && body.solver() == Solver::Linear;
+        let split = if is_split { n } else { 0 };
         ImplicitSolver {
             masses: masses.iter().map(|m| *m as f32).collect(),
             family,
@@ -113,6 +120,8 @@ impl ImplicitSolver {
             refused: false,
             spent: 0.0,
             start: vec![glam::Vec3::ZERO; n],
+            lagging: vec![glam::Vec3::ZERO; split],
+            volume_forces: vec![glam::Vec3::ZERO; split],
             change: vec![glam::Vec3::ZERO; n],
             right: vec![glam::Vec3::ZERO; n],
             held: vec![false; n],
@@ -178,43 +187,58 @@ impl ImplicitSolver {
             self.newton = Some(newton);
             return (deformation, report);
         }
-        let rigid = match body.constants.model {
-            Model::Kugelstadt2021 if !self.held.contains(&true) => RigidKick::fit(step, &self.masses),
-            _ => RigidKick::NONE,
-        };
-        let held = &self.held;
-        let predicted = |i: usize| {
-            let x = step.positions[i];
-            let v = if held[i] { step.pushed[i] } else { step.velocities[i] + rigid.at(x) };
-            x + v * step.dt
-        };
-        let deformation = body.compute_forces_at(self.masses.len(), predicted, step.velocities);
-        self.set_right_hand_side(body, step, rigid);
-        let mut report = SolveReport::default();
-        match body.constants.model {
-            Model::Kugelstadt2021 => {
-                report.note(SolvePart::Stretch, self.stretch(body, step.dt));
-                // the volume: (M + dt² K_v) w = M w_s, from the correction of the last step
-                let (masses, rows) = (&self.masses, self.right.par_iter_mut());
-                rows.zip(&mut self.change).zip(&mut self.start).with_min_len(CHUNK).enumerate().for_each(
-                    |(i, ((right, change), start))| {
-                        *right = *change * masses[i];
-                        (*change, *start) = (*change + *start, *change);
-                    },
-                );
-                report.note(SolvePart::Volume, self.iterate(body, step.dt, SolvePart::Volume));
-                let rows = self.start.par_iter_mut().zip(&mut self.change).with_min_len(CHUNK);
-                rows.enumerate().for_each(|(i, (start, change))| {
-                    *start = *change - *start;
-                    *change += rigid.at(step.positions[i]).as_vec3();
-                });
-            }
-            _ => {
-                self.change.copy_from_slice(&self.start);
-                report.note(SolvePart::Whole, self.iterate(body, step.dt, SolvePart::Whole));
-                self.start.copy_from_slice(&self.change);
-            }
+        if body.constants.model == Model::Kugelstadt2021 {
+            return self.solve_split(body, step);
         }
+        let held = &self.held;
+        let velocity = |i: usize| if held[i] { step.pushed[i] } else { step.velocities[i] };
+        let predicted = |i: usize| step.positions[i] + velocity(i) * step.dt;
+        let deformation = body.compute_forces_at(self.masses.len(), predicted, step.velocities);
+        self.set_right_hand_side(body, step);
+        let mut report = SolveReport::default();
+        self.change.copy_from_slice(&self.start);
+        report.note(SolvePart::Whole, self.iterate(body, step.dt, SolvePart::Whole));
+        self.start.copy_from_slice(&self.change);
+        (deformation, report)
+    }
+
+    /// Stretching, then volume [K21], from x̃ = x + dt v*:
+    ///   (M + dt² K_s) w_s = dt (f_s + g),   (M + dt² K_v) w = M w_s + dt (f_v - g).
+    fn solve_split(&mut self, body: &mut ElasticBody, step: &StepInput) -> (Deformation, SolveReport) {
+        let mut report = SolveReport::default();
+        let (n, dt) = (self.masses.len(), step.dt as f32);
+        let predicted = |i: usize| step.positions[i] + step.pushed[i] * step.dt;
+        let deformation = body.compute_forces_at(n, predicted, step.velocities);
+        self.volume_forces.copy_from_slice(&body.forces);
+        body.compute_stretching_forces();
+        let (rotations, held, forces) = (&body.rotations, &self.held, &body.forces);
+        let rows = self.right.par_iter_mut().zip(&mut self.volume_forces).zip(&mut self.lagging);
+        rows.with_min_len(CHUNK).enumerate().for_each(|(i, ((right, volume), lagging))| {
+            if held[i] {
+                (*right, *volume, *lagging) = (glam::Vec3::ZERO, glam::Vec3::ZERO, glam::Vec3::ZERO);
+                return;
+            }
+            let R = rotations[i / LANES].get(i % LANES).as_quat();
+            let f_v = *volume - forces[i];
+            let g = R * *lagging;
+            *lagging += (R.inverse() * f_v - *lagging) * LAG;
+            *right = (forces[i] + g) * dt;
+            *volume = (f_v - g) * dt;
+        });
+        report.note(SolvePart::Stretch, self.stretch(body, step.dt));
+        let (masses, volume, held) = (&self.masses, &self.volume_forces, &self.held);
+        let rows = self.right.par_iter_mut().zip(&mut self.change).zip(&mut self.start).with_min_len(CHUNK);
+        rows.enumerate().for_each(|(i, ((right, change), start))| {
+            *right = *change * masses[i] + volume[i];
+            (*change, *start) = (if held[i] { glam::Vec3::ZERO } else { *change + *start }, *change);
+        });
+        report.note(SolvePart::Volume, self.iterate(body, step.dt, SolvePart::Volume));
+        // what the volume changed is where the next solve for it starts; the change so far is from v*
+        let rows = self.start.par_iter_mut().zip(&mut self.change).with_min_len(CHUNK);
+        rows.enumerate().for_each(|(i, (start, change))| {
+            *start = *change - *start;
+            *change += (step.pushed[i] - step.velocities[i]).as_vec3();
+        });
         (deformation, report)
     }
 
@@ -252,23 +276,26 @@ impl ImplicitSolver {
             factor.unwrap_or(Stiffnesses { shear: 0.0, zero_energy: 0.0 });
         let numbers = [shear, zero_energy, self.spent].into_iter().flat_map(Real::to_le_bytes);
         let held = self.held.iter().map(|held| *held as u8);
-        let start = self.start.iter().flat_map(|w| w.to_array()).flat_map(f32::to_le_bytes);
-        numbers.chain(held).chain(start).collect()
+        let vectors = self.start.iter().chain(&self.lagging);
+        numbers.chain(held).chain(vectors.flat_map(|w| w.to_array()).flat_map(f32::to_le_bytes)).collect()
     }
 
     /// Puts back what `save` gave; false if it belongs to another body. The factor is made again.
     pub fn restore(&mut self, bytes: &[u8], body: &ElasticBody, shelf: &mut FactorShelf) -> bool {
         let n = self.masses.len();
-        if bytes.len() != 3 * size_of::<Real>() + n + n * 3 * size_of::<f32>() {
+        if bytes.len() != 3 * size_of::<Real>() + n + (n + self.lagging.len()) * 3 * size_of::<f32>() {
             return false;
         }
         let (numbers, rest) = bytes.split_at(3 * size_of::<Real>());
-        let (held, start) = rest.split_at(n);
+        let (held, vectors) = rest.split_at(n);
         let number = |k: usize| Real::from_le_bytes(std::array::from_fn(|b| numbers[8 * k + b]));
-        let single = |k: usize| f32::from_le_bytes(std::array::from_fn(|b| start[4 * k + b]));
+        let single = |k: usize| f32::from_le_bytes(std::array::from_fn(|b| vectors[4 * k + b]));
+        let vector = |k: usize| glam::Vec3::new(single(3 * k), single(3 * k + 1), single(3 * k + 2));
         for i in 0..n {
             self.held[i] = held[i] != 0;
-            self.start[i] = glam::Vec3::new(single(3 * i), single(3 * i + 1), single(3 * i + 2));
+        }
+        for (k, slot) in self.start.iter_mut().chain(&mut self.lagging).enumerate() {
+            *slot = vector(k);
         }
         let stiffnesses = Stiffnesses { shear: number(0), zero_energy: number(1) };
         self.spent = number(2);
@@ -286,16 +313,16 @@ impl ImplicitSolver {
         self.held[i]
     }
 
-    /// M (v* - v) + dt f(x̂) of the free particles, v with the rigid part of the kick.
-    fn set_right_hand_side(&mut self, body: &ElasticBody, step: &StepInput, rigid: RigidKick) {
+    /// M (v* - v) + dt f(x̂) of the free particles.
+    fn set_right_hand_side(&mut self, body: &ElasticBody, step: &StepInput) {
         let (masses, dt) = (&self.masses, step.dt as f32);
         let rows = self.right.par_iter_mut().zip(&self.held).zip(&mut self.start).with_min_len(CHUNK);
         rows.enumerate().for_each(|(i, ((right, held), start))| {
             if *held {
                 (*right, *start) = (glam::Vec3::ZERO, glam::Vec3::ZERO);
             } else {
-                let kick = step.pushed[i] - step.velocities[i] - rigid.at(step.positions[i]);
-                *right = kick.as_vec3() * masses[i] + body.forces[i] * dt;
+                let kick = (step.pushed[i] - step.velocities[i]).as_vec3();
+                *right = kick * masses[i] + body.forces[i] * dt;
             }
         });
     }
@@ -377,44 +404,6 @@ impl SolveReport {
             }
         };
         SolveReport { parts: [part(0), part(1), part(2)], newton: self.newton.max(o.newton) }
-    }
-}
-
-/// The rigid motion in what gravity, fields and loads do to the velocities of a free body in a step.
-///
-/// K_s resists a change of the spin, as R is held. A body that is nowhere held takes this part of its kick before: the
-/// force does not change under it, and no matrix stands against it.
-#[derive(Clone, Copy)]
-struct RigidKick {
-    center: Vec3,
-    velocity: Vec3,
-    spin: Vec3,
-}
-
-impl RigidKick {
-    const NONE: RigidKick = RigidKick { center: Vec3::ZERO, velocity: Vec3::ZERO, spin: Vec3::ZERO };
-
-    /// With the momentum and the angular momentum of the kick.
-    fn fit(step: &StepInput, masses: &[f32]) -> RigidKick {
-        let n = masses.len();
-        let m = |i: usize| masses[i] as Real;
-        let kick = |i: usize| step.pushed[i] - step.velocities[i];
-        let mass = sum(n, 0.0, m);
-        let center = sum(n, Vec3::ZERO, |i| step.positions[i] * m(i)) / mass;
-        let velocity = sum(n, Vec3::ZERO, |i| kick(i) * m(i)) / mass;
-        let arm = |i: usize| step.positions[i] - center;
-        let inertia = sum(n, Mat3::ZERO, |i| {
-            let r = arm(i);
-            (Mat3::from_diagonal(Vec3::splat(r.length_squared())) - outer(r, r)) * m(i)
-        });
-        let momentum = sum(n, Vec3::ZERO, |i| arm(i).cross(kick(i)) * m(i));
-        // nothing turns a rod about itself
-        let (inverse, _, _) = pseudo_inverse(inertia, 1e-6);
-        RigidKick { center, velocity, spin: inverse * momentum }
-    }
-
-    fn at(&self, x: Vec3) -> Vec3 {
-        self.velocity + self.spin.cross(x - self.center)
     }
 }
 
@@ -521,7 +510,7 @@ mod tests {
     use crate::geometry::{Outline, Sampling, Shape};
     use crate::kernel::{Kernel, KernelKind};
     use crate::material::{Law, Moduli};
-    use crate::math::Quat;
+    use crate::math::{Mat3, Quat};
 
     const S: Real = 0.1;
 

@@ -15,6 +15,11 @@ pub(super) struct Lambda {
 }
 
 impl Lambda {
+    /// Matter whose volume costs nothing.
+    pub fn none() -> Self {
+        Lambda { solid: Lane::ZERO, by_slice: Arc::new([]) }
+    }
+
     /// `ranks` are the dimensions that the neighbourhoods span; none if all span three.
     pub fn new(moduli: Moduli, ranks: &[[u8; LANES]]) -> Self {
         let of_rank = [0, 1, 2, 3].map(|rank| lambda_of_rank(moduli, rank) as f32);
