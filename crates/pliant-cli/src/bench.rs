@@ -29,6 +29,9 @@ pub struct Arguments {
     /// Relative residual of implicit solves
     #[arg(long, default_value_t = 1e-4, value_parser = tolerance)]
     tolerance: f64,
+    /// Instead of it, mean residual of a particle over its mass [m/s]
+    #[arg(long, value_parser = tolerance)]
+    absolute_tolerance: Option<f64>,
     /// Young's modulus of the beam [Pa]
     #[arg(long, default_value_t = 5e6, value_parser = modulus)]
     youngs_modulus: f64,
@@ -153,10 +156,13 @@ fn beam(name: &str, model: Model, arguments: &Arguments) -> anyhow::Result<Vec<V
     let zero_energy = arguments.zero_energy.unwrap_or(if model == Model::Kugelstadt2021 { 0.1 } else { 0.0 });
     let across = (arguments.particles as f64 / 4.0).cbrt().round().max(2.0);
     let start = Instant::now();
-    let tolerance =
-        if model.is_implicit() { format!("tolerance = {:?}, ", arguments.tolerance) } else { String::new() };
+    let tolerance = match arguments.absolute_tolerance {
+        _ if !model.is_implicit() => String::new(),
+        Some(absolute) => format!("absolute_tolerance = {absolute:?}, "),
+        None => format!("tolerance = {:?}, ", arguments.tolerance),
+    };
     let mut simulation = build(&format!(
-        "simulation = {{ spacing = {}, duration = 10, time_step = 0.002,
+        "simulation = {{ spacing = {}, duration = 10, time_step = 0.002, kernel = \"cubic_spline\",
                          contact = {{ between_bodies = false, within_body = false }} }}
          materials.beam = {{ model = \"{}\", {tolerance}youngs_modulus = {:?}, poisson_ratio = 0.33, zero_energy = {:?} }}
          bodies = [{{ name = \"beam\", material = \"beam\", shape = {{ type = \"box\", size = [4, 1, 1] }},

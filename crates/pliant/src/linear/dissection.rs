@@ -111,7 +111,7 @@ impl<'a> Dissection<'a> {
         let mut best_score = Real::NEG_INFINITY;
         for k in 1..n {
             let (below, above) = (x(region[k - 1]), x(region[k]));
-            while x(region[first_of_separator]) <= above - reach {
+            while first_of_separator < k && x(region[first_of_separator]) <= above - reach {
                 first_of_separator += 1;
             }
             let balance = (first_of_separator.min(k) as Real - (n - k) as Real).abs() / n as Real;
