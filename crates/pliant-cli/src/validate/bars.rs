@@ -92,7 +92,11 @@ fn stretched(way: &Way, nu: f64, load: f64, odd: bool, r: &Recorder) -> [f64; 2]
         setting("bodies.0.loads.0.force", turn * force),
         setting("bodies.0.loads.1.force", turn * -force),
     ];
-    set.extend(if way.model.is_implicit() { way.stepping("bar", 0.02) } else { way.settings("bar") });
+    set.extend(if way.model.is_implicit() {
+        way.stepping("bar", way.static_step(0.02))
+    } else {
+        way.settings("bar")
+    });
     if odd {
         set.extend(turned("simulation.gravity", Vec3::ZERO));
     }
@@ -117,7 +121,11 @@ pub fn hanging(r: &mut Recorder) {
     let ways = [vec![Way::explicit(Law::Corotated)], Way::implicit(Law::Corotated)].concat();
     for (way, odd) in ways.iter().flat_map(|way| [(way, false), (way, true)]) {
         let mut set = if odd { turned("simulation.gravity", Vec3::Y * -9.81) } else { vec![] };
-        set.extend(if way.model.is_implicit() { way.stepping("bar", 0.02) } else { way.settings("bar") });
+        set.extend(if way.model.is_implicit() {
+            way.stepping("bar", way.static_step(0.02))
+        } else {
+            way.settings("bar")
+        });
         let mut simulation = r.simulation(&set);
         advance(&mut simulation, 3.0);
         let u = displacements(&simulation);
@@ -174,7 +182,7 @@ fn vibrate(r: &mut Recorder, along: usize, way: &Way, strain: f64, odd: bool) {
         "bodies.0.initial_stretch=[1.0, 1.0, 1.0]".to_string(),
         "probes=[]".to_string(),
     ];
-    set.extend(if implicit { way.stepping("bar", 0.02) } else { way.settings("bar") });
+    set.extend(if implicit { way.stepping("bar", way.static_step(0.02)) } else { way.settings("bar") });
     if odd {
         set.extend(turned("simulation.gravity", Vec3::ZERO));
     }

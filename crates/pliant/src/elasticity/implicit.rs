@@ -211,16 +211,21 @@ impl ImplicitSolver {
         rows.enumerate().for_each(|(i, (right, volume))| {
             let free = !held[i] as u8 as f32;
             *right = forces[i] * (free * dt);
-            *volume = (*volume - forces[i]) * free;
+            *volume -= forces[i];
         });
         report.note(SolvePart::Stretch, self.stretch(body, step.dt));
         let (masses, volume, held) = (&self.masses, &self.volume_forces, &self.held);
         let rows = self.right.par_iter_mut().zip(&mut self.change).zip(&mut self.start).with_min_len(CHUNK);
         rows.enumerate().for_each(|(i, ((right, change), start))| {
-            *right = *change * masses[i] + volume[i] * dt;
+            *right = if held[i] { glam::Vec3::ZERO } else { *change * masses[i] + volume[i] * dt };
             (*change, *start) = (if held[i] { glam::Vec3::ZERO } else { *change + *start }, *change);
         });
         report.note(SolvePart::Volume, self.iterate(body, step.dt, SolvePart::Volume));
+        body.forces
+            .par_iter_mut()
+            .zip(&self.volume_forces)
+            .with_min_len(CHUNK)
+            .for_each(|(f, f_v)| *f += *f_v);
         // what the volume changed is where the next solve for it starts; the change so far is from v*
         let rows = self.start.par_iter_mut().zip(&mut self.change).with_min_len(CHUNK);
         rows.enumerate().for_each(|(i, (start, change))| {
