@@ -113,6 +113,14 @@ impl SolveTolerance {
         }
     }
 
+    /// A relative tolerance times a factor.
+    fn looser(self, factor: Real) -> Self {
+        match self {
+            SolveTolerance::Relative(value) => SolveTolerance::Relative(value * factor),
+            absolute => absolute,
+        }
+    }
+
     fn of(self, masses: &[f32]) -> Tolerance<'_> {
         match self {
             SolveTolerance::Relative(value) => Tolerance::Relative(value),
