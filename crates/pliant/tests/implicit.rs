@@ -93,7 +93,7 @@ fn a_free_body_keeps_its_momentum_to_rounding() {
         let before = momentum(&simulation);
         advance(&mut simulation, 100);
         let change = (momentum(&simulation) - before).length() / before.length();
-        assert!(change < 1e-5, "{model}: {change}");
+        assert!(change < 1e-12, "{model}: {change}");
     }
 }
 

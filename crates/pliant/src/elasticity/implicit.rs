@@ -304,6 +304,11 @@ impl ImplicitSolver {
         true
     }
 
+    /// Was any particle held in the last solve?
+    pub fn holds_any(&self) -> bool {
+        self.held.contains(&true)
+    }
+
     /// Was particle i held in the last solve?
     pub fn is_held(&self, i: usize) -> bool {
         self.held[i]

@@ -8,7 +8,7 @@ use super::{Body, BodySetup, Simulation, Stage, StepError, TimeStepLimit, Troubl
 use crate::elasticity::{Deformation, SolveReport, StepInput};
 use crate::forces::contact::{ContactInput, RigidContacts};
 use crate::forces::fields::Field;
-use crate::math::{Real, Vec3, max_with_index};
+use crate::math::{Real, Vec3, max_with_index, sum};
 use crate::particles::{FREE, Particles};
 use rayon::prelude::*;
 use std::time::Instant;
@@ -136,10 +136,19 @@ impl Simulation {
         for body in &self.bodies {
             let Some(implicit) = &body.implicit else { continue };
             let velocities = &self.particles.velocities[body.range.clone()];
+            let masses = &self.particles.masses[body.range.clone()];
             let next = &mut self.next_velocities[body.range.clone()];
+            let solved = |i: usize| velocities[i] + implicit.change[i].as_dvec3();
+            // Elastic forces give a free body no momentum; what the rounding of the solve gave is taken back.
+            let drift = if implicit.holds_any() {
+                Vec3::ZERO
+            } else {
+                let mass = sum(masses.len(), 0.0, |i| masses[i]);
+                sum(masses.len(), Vec3::ZERO, |i| (solved(i) - next[i]) * masses[i]) / mass
+            };
             next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, next)| {
                 if !implicit.is_held(i) {
-                    *next = velocities[i] + implicit.change[i].as_dvec3();
+                    *next = solved(i) - drift;
                 }
             });
         }
