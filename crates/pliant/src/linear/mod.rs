@@ -28,5 +28,5 @@ pub use dissection::{nested_dissection, sweep_order};
 pub use factor::{Factor, FactorCost, FactorError};
 pub use jacobi::{BlockJacobi, Identity, Jacobi};
 pub use matrix::SymmetricMatrix;
-pub use multigrid::{Multigrid, WithGrids};
+pub use multigrid::Multigrid;
 pub use solve::SolveWork;

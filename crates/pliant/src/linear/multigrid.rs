@@ -19,7 +19,6 @@
 //! costs about as much as one product with A.
 
 use super::block::{Block, CORNERS, Element, gradients, weights};
-use super::cg::Preconditioner;
 use super::dense::DenseFactor;
 use super::lattice::{Lattice, find, key};
 use super::level::{Level, NODES_PER_TASK};
@@ -201,20 +200,6 @@ fn levels_from<B: Block>(finest: Lattice) -> Vec<Level<B>> {
     }
     levels.push(Level::new(lattice, Default::default()));
     levels
-}
-
-/// M⁻¹ = D⁻¹ + P (V-cycle) Pᵀ: a preconditioner of single particles and the grids.
-#[derive(Clone, Debug)]
-pub struct WithGrids<D, B> {
-    pub particles: D,
-    pub grids: Multigrid<B>,
-}
-
-impl<D: Preconditioner, B: Block> Preconditioner for WithGrids<D, B> {
-    fn apply(&mut self, r: &[glam::Vec3], z: &mut [glam::Vec3]) {
-        self.particles.apply(r, z);
-        self.grids.add(r, z);
-    }
 }
 
 #[cfg(test)]

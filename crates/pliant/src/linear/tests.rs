@@ -7,6 +7,19 @@ use crate::neighbors::RestNeighbors;
 use glam::Mat3A;
 use rayon::prelude::*;
 
+/// M⁻¹ = D⁻¹ + P (V-cycle) Pᵀ: a preconditioner of single particles and the grids.
+struct WithGrids<D, B> {
+    particles: D,
+    grids: Multigrid<B>,
+}
+
+impl<D: Preconditioner, B: Block> Preconditioner for WithGrids<D, B> {
+    fn apply(&mut self, r: &[glam::Vec3], z: &mut [glam::Vec3]) {
+        self.particles.apply(r, z);
+        self.grids.add(r, z);
+    }
+}
+
 const SPACING: Real = 0.1;
 const VOLUME: Real = SPACING * SPACING * SPACING;
 const DENSITY: Real = 1000.0;

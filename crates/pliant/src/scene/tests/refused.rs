@@ -297,6 +297,18 @@ fn a_law_goes_with_its_model_and_its_own_numbers() {
 }
 
 #[test]
+fn solvers_go_with_implicit_models() {
+    let nu = "poisson_ratio = 0.3";
+    refuse(nu, "‸solver = \"newton\"", "means nothing", "kugelstadt2021");
+    refuse(nu, "‸tolerance = 1e-3", "means nothing", "peer2018");
+    let model = |rest: &str| format!("model = \"kugelstadt2021\"\n{rest}");
+    refuse(nu, &model("tolerance = ‸0"), "from 1e-6 to 0.1", "");
+    refuse(nu, &model("tolerance = 1e-3\n‸absolute_tolerance = 1e-3"), "in two ways", "relative");
+    refuse(nu, &model("law = \"neo_hookean\"\nsolver = ‸\"linear\""), "cannot compute", "newton");
+    refuse(nu, "poisson_ratio = -0.2\nmodel = ‸\"kugelstadt2021\"", "0 or more", "peer2018");
+}
+
+#[test]
 fn what_this_version_cannot_do_is_told_with_what_it_can() {
     for (from, to, help) in [
         ("gravity = [0, -9.81, 0]", "pressure = ‸\"iisph\"", "none"),
