@@ -179,7 +179,7 @@ fn beam(name: &str, model: Model, arguments: &Arguments) -> anyhow::Result<Vec<V
     }
     let before = simulation.solver_totals();
     let [(ms_force, ms_force_median), (ms_step, ms_step_median)] = step_times(&mut simulation)?;
-    let pairs = simulation.bodies()[0].elastic.pairs();
+    let pairs = simulation.elastic(0).expect("the scene has one solid").pairs();
     Ok(vec![json!({
         "name": name, "particles": simulation.particles().len(), "pairs": pairs,
         "threads": rayon::current_num_threads(), "zero_energy": zero_energy,
@@ -348,7 +348,7 @@ fn bandwidth(_: &Arguments) -> anyhow::Result<Vec<Value>> {
             model.name()
         ))?;
         let [(ms, _), _] = step_times(&mut simulation)?;
-        let elastic = &simulation.bodies()[0].elastic;
+        let elastic = simulation.elastic(0).expect("the scene has one solid");
         // Pair rows are read in both passes; per particle, what each pass reads and writes once.
         let pairs = elastic.padded_pairs() * (16 + 20);
         let columns = simulation.particles().len() * (48 + 24 + 16 + 64 + 60 + 16 + 64 + 12);

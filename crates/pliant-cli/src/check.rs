@@ -33,8 +33,11 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         simulation.bodies().iter().map(|b| (b.name.clone(), b.range.len())).collect();
     let total = simulation.particles().len();
     let steps = (scene.duration / limit.dt).ceil();
-    let stable: Vec<(String, Option<f64>)> =
-        simulation.bodies().iter().map(|b| (b.name.clone(), b.stable.map(|s| s.time_step(1.0)))).collect();
+    let stable: Vec<(String, Option<f64>)> = simulation
+        .bodies()
+        .iter()
+        .map(|b| (b.name.clone(), b.solid.as_ref().and_then(|s| s.stable).map(|s| s.time_step(1.0))))
+        .collect();
     let solvers: Vec<Option<&str>> =
         (0..stable.len()).map(|k| simulation.describe_solver(k, limit.dt)).collect();
     let warnings = warnings(&scene, &simulation);
@@ -97,13 +100,14 @@ fn milliseconds_per_step(simulation: &mut Simulation, until: f64) -> Option<f64>
 /// What a careful user would want to hear.
 fn warnings(scene: &Scene, simulation: &Simulation) -> Vec<String> {
     let mut warnings = Vec::new();
-    for body in simulation.bodies() {
+    for (k, solid) in simulation.solids() {
+        let body = &simulation.bodies()[k];
         let name = &body.name;
-        if body.method.model == pliant::elasticity::Model::Solenthaler2007 {
+        if solid.method.model == pliant::elasticity::Model::Solenthaler2007 {
             warnings
                 .push(format!("\"{name}\" uses solenthaler2007, which resists rotation; mls2004 does not"));
         }
-        if body.range.len() > 1 && body.elastic.pairs() == 0 {
+        if body.range.len() > 1 && solid.elastic.pairs() == 0 {
             warnings.push(format!("particles of \"{name}\" have no neighbours: it has no stiffness"));
         }
     }

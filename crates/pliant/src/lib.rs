@@ -14,6 +14,7 @@
 //! | [`rigid`] | obstacles |
 //! | [`forces`] | contact |
 //! | [`elasticity`] | one file a paper |
+//! | [`pressure`] | one pressure for all matter |
 //! | [`simulation`] | set-up, step, diagnostics |
 //! | [`scene`] | file → checked → built |
 //! | [`output`] | frames, tables, checkpoints |
@@ -30,6 +31,7 @@ pub mod math;
 pub mod neighbors;
 pub mod output;
 pub mod particles;
+pub mod pressure;
 pub mod render;
 pub mod rigid;
 pub mod run;

@@ -28,7 +28,10 @@ fn throw(r: &mut Recorder, way: &Way, spacing: f64) {
     let moved = simulation.diagnostics(0, &fields).center - start;
     r.compare("com displacement x at t=1 s", &variant, &[moved.x]);
     r.compare("com displacement z at t=1 s", &variant, &[moved.z]);
-    let states = simulation.bodies()[0].elastic.point_states(&simulation.particles().positions);
+    let states = simulation
+        .elastic(0)
+        .expect("the scene has one solid")
+        .point_states(&simulation.particles().positions);
     let strained = states.iter().map(|s| (s.deformation_gradient - Mat3::IDENTITY).to_cols_array());
     let largest = strained.flatten().map(f64::abs).fold(0.0, f64::max);
     if way.model.is_implicit() {

@@ -19,6 +19,10 @@ pub struct PointState {
 }
 
 impl PointState {
+    /// Undeformed, without stress: also what is said of liquids.
+    pub const AT_REST: PointState =
+        PointState { deformation_gradient: Mat3::IDENTITY, stress: Mat3::ZERO, energy: 0.0 };
+
     /// Cauchy stress P Fᵀ / J [Pa].
     pub fn cauchy_stress(&self) -> Mat3 {
         let F = self.deformation_gradient;

@@ -1,5 +1,9 @@
 //! Smoothing kernels W(r) of compact support h.
 
+mod lanes;
+
+pub use lanes::KernelLanes;
+
 use crate::math::Real;
 use std::f64::consts::PI;
 
@@ -55,6 +59,31 @@ impl Kernel {
     pub fn w_over_slope(&self, r: Real) -> Real {
         let slope = self.slope_over_r(r);
         if slope > 0.0 { self.w(r) / slope } else { 0.0 }
+    }
+}
+
+impl Kernel {
+    /// Σ W over a cubic lattice of this spacing, the point itself included [1/m3].
+    pub fn lattice_sum(&self, spacing: Real) -> Real {
+        self.layer_sum(spacing, 0.0) + 2.0 * self.sum_of_layers(spacing)
+    }
+
+    fn sum_of_layers(&self, spacing: Real) -> Real {
+        let layers = (self.h / spacing).ceil() as usize;
+        (1..=layers).map(|k| self.layer_sum(spacing, k as Real * spacing)).sum()
+    }
+
+    /// Σ W over one layer of a cubic lattice at this distance, right above one of its points [1/m3].
+    pub fn layer_sum(&self, spacing: Real, distance: Real) -> Real {
+        let reach = (self.h / spacing).ceil() as i64;
+        let mut total = 0.0;
+        for i in -reach..=reach {
+            for j in -reach..=reach {
+                let along = ((i * i + j * j) as Real).sqrt() * spacing;
+                total += self.w(along.hypot(distance));
+            }
+        }
+        total
     }
 }
 

@@ -14,7 +14,7 @@ pub struct Material {
     pub name: String,
     /// Rest density rho0 [kg/m3].
     pub density: Real,
-    /// At the start.
+    /// At the start; zero for liquids.
     pub moduli: Moduli,
     /// How the moduli change with time, if they do.
     pub schedule: Option<Schedule>,
@@ -24,6 +24,22 @@ pub struct Material {
     pub friction: Real,
     /// Restitution of a particle contact, 0 to 1; a contact takes the mean of its two sides.
     pub restitution: Real,
+    pub flow: FlowLaw,
+}
+
+/// How a material flows, clings and drags; of solids only the adhesion to liquids counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FlowLaw {
+    /// Dynamic viscosity mu [Pa s].
+    pub viscosity: Real,
+    /// Share of the difference to the neighbours' velocities that is lost in a step, 0 to 1.
+    pub xsph: Real,
+    /// Surface tension [N/m].
+    pub surface_tension: Real,
+    /// Strength of clinging to walls and solids.
+    pub adhesion: Real,
+    /// Share of the drag of air that is felt, 0 to 1.
+    pub drag: Real,
 }
 
 /// Shear modulus G = mu and bulk modulus K of an isotropic solid [Pa].
@@ -34,6 +50,9 @@ pub struct Moduli {
 }
 
 impl Moduli {
+    /// Of liquids.
+    pub const ZERO: Moduli = Moduli { shear: 0.0, bulk: 0.0 };
+
     /// G = E / (2 (1 + nu)),  K = E / (3 (1 - 2 nu)).
     pub fn from_young_poisson(youngs_modulus: Real, poisson_ratio: Real) -> Self {
         let (e, nu) = (youngs_modulus, poisson_ratio);

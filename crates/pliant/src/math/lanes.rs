@@ -7,6 +7,24 @@ pub type Lane = wide::f32x8;
 /// Particles per lane.
 pub const LANES: usize = 8;
 
+/// The four numbers of eight records, as lanes.
+#[inline(always)]
+pub fn gather4(records: &[[f32; 4]], j: &[u32; LANES]) -> [Lane; 4] {
+    let record = |lane: usize| wide::f32x4::from(records[j[lane] as usize]);
+    let low = wide::f32x4::transpose([record(0), record(1), record(2), record(3)]);
+    let high = wide::f32x4::transpose([record(4), record(5), record(6), record(7)]);
+    let join = |k: usize| bytemuck::cast::<[wide::f32x4; 2], Lane>([low[k], high[k]]);
+    [join(0), join(1), join(2), join(3)]
+}
+
+/// The eight numbers of eight records, as lanes.
+#[inline(always)]
+pub fn gather8(records: &[[f32; 8]], j: &[u32; LANES]) -> [Lane; 8] {
+    let record = |lane: usize| Lane::from(records[j[lane] as usize]);
+    let all = [record(0), record(1), record(2), record(3), record(4), record(5), record(6), record(7)];
+    Lane::transpose(all)
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct Vec3x8 {
     pub x: Lane,

@@ -6,7 +6,7 @@ mod reduce;
 mod svd;
 mod svd_lanes;
 
-pub use lanes::{LANES, Lane, Mat3x8, Quatx8, Sym3x8, Vec3x8};
+pub use lanes::{LANES, Lane, Mat3x8, Quatx8, Sym3x8, Vec3x8, gather4, gather8};
 pub use polar::polar_rotation;
 pub use reduce::{CHUNK, max_with_index, sum, sum_by_chunk};
 pub use svd::{Svd, pseudo_inverse, svd};

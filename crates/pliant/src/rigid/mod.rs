@@ -1,8 +1,10 @@
 //! Rigid bodies: static or driven obstacles that particles meet by contact.
 
 mod surface;
+mod walls;
 
 pub use surface::{RigidNow, Surface};
+pub use walls::{Touch, WallBody, Walls};
 
 use crate::geometry::Pose;
 use crate::math::{Real, Vec3};

@@ -14,6 +14,15 @@ pub struct Surface {
 }
 
 impl RigidShape {
+    /// Points of one layer half a spacing below the surface.
+    pub fn boundary_points(&self, spacing: Real) -> Vec<Vec3> {
+        match *self {
+            RigidShape::Container { size } => shell(size + Vec3::splat(2.0 * spacing), spacing),
+            RigidShape::Box { size } => shell(size, spacing),
+            _ => Vec::new(),
+        }
+    }
+
     /// Signed distance and normal at a point in the shape's own coordinates.
     pub fn surface(&self, p: Vec3) -> Surface {
         match *self {
@@ -31,6 +40,23 @@ impl RigidShape {
             RigidShape::Cylinder { radius, height } => cylinder(p, radius, 0.5 * height),
         }
     }
+}
+
+fn shell(size: Vec3, s: Real) -> Vec<Vec3> {
+    let n = (size / s).round();
+    let mut points = Vec::new();
+    for i in 0..n.x as i64 {
+        for j in 0..n.y as i64 {
+            for k in 0..n.z as i64 {
+                let edge = |a: i64, n: f64| a == 0 || a == n as i64 - 1;
+                if edge(i, n.x) || edge(j, n.y) || edge(k, n.z) {
+                    let t = (Vec3::new(i as f64, j as f64, k as f64) + 0.5) / n - 0.5;
+                    points.push(t * size);
+                }
+            }
+        }
+    }
+    points
 }
 
 fn from_axis(offset: Vec3, radius: Real) -> Surface {
@@ -137,6 +163,19 @@ impl Rigid {
 }
 
 impl RigidNow {
+    /// As pressure sees it.
+    pub fn as_wall(&self) -> super::WallBody {
+        super::WallBody {
+            position: self.position,
+            to_world: self.to_world,
+            center: self.center,
+            velocity: self.velocity,
+            angular_velocity: self.angular_velocity,
+            inverse_mass: 0.0,
+            inverse_inertia: Mat3::ZERO,
+        }
+    }
+
     /// Signed distance and outward normal at a point of the world.
     pub fn surface(&self, x: Vec3) -> Surface {
         let seen = self.shape.surface(self.to_world.transpose() * (x - self.position));

@@ -27,6 +27,9 @@ pub struct Summary {
     /// Solves of implicit bodies, by system; absent without such bodies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub solvers: Option<Solvers>,
+    /// The pressure solves; absent without pressure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pressure: Option<Iterations>,
     /// What limited the time step last.
     pub limit: Limit,
     /// Hash of the exact final state, the same for any number of threads.
@@ -112,6 +115,7 @@ impl Summary {
             ms_per_step: BTreeMap::new(),
             peak_memory_mb: peak_memory_mb(),
             solvers: None,
+            pressure: None,
             limit: Limit::of(simulation, limit),
             state_hash: format!("{:016x}", simulation.state_hash()),
             stopped_early: false,
@@ -126,10 +130,17 @@ impl Summary {
         let stages = [
             ("elasticity", times.elasticity),
             ("contact", times.contact),
+            ("neighbors", times.neighbors),
+            ("pressure", times.pressure),
             ("motion", times.motion),
             ("total", times.total()),
         ];
         self.solvers = Solvers::of(simulation, steps as u64);
+        self.pressure = simulation.pressure_totals().map(|totals| Iterations {
+            mean: totals.iterations as f64 / totals.solves.max(1) as f64,
+            max: totals.most_iterations,
+            unconverged: totals.unconverged,
+        });
         self.ms_per_step = stages.into_iter().map(|(name, ms)| (name, ms / steps)).collect();
     }
 

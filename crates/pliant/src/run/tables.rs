@@ -75,8 +75,11 @@ fn probe_header(simulation: &Simulation) -> Option<Vec<String>> {
 
 fn stats_header(simulation: &Simulation) -> Vec<String> {
     let run = ["time", "frame", "steps", "dt", "limit", "limit_body", "limit_particle"];
-    let stages = ["ms_elasticity", "ms_contact", "ms_motion"];
+    let stages = ["ms_elasticity", "ms_contact", "ms_neighbors", "ms_pressure", "ms_motion"];
     let mut header: Vec<String> = run.iter().chain(&stages).map(|s| s.to_string()).collect();
+    if simulation.pressure_totals().is_some() {
+        header.extend(["pressure_iterations", "density_error", "max_density_error"].map(String::from));
+    }
     if simulation.has_solvers() {
         let name = |part: &SolvePart| part.name();
         header.extend(SolvePart::ALL.iter().map(|part| format!("{}_iterations", name(part))));
@@ -126,7 +129,12 @@ pub(super) fn record(
         Cell::Word(body),
         number(particle),
     ];
-    row.extend([times.elasticity, times.contact, times.motion].map(number));
+    let stages = [times.elasticity, times.contact, times.neighbors, times.pressure, times.motion];
+    row.extend(stages.map(number));
+    if let Some(totals) = simulation.pressure_totals() {
+        let last = totals.last;
+        row.extend([totals.iterations as Real, last.mean_error, last.max_error].map(number));
+    }
     if simulation.has_solvers() {
         let totals = simulation.solver_totals();
         row.extend(SolvePart::ALL.map(|part| number(totals.part(part).iterations as Real)));

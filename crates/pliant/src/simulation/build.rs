@@ -1,7 +1,10 @@
 //! From set-up to simulation: sampling, ordering, rest neighbourhoods, stable steps.
 
-use super::{Body, BodySetup, PlacedLoad, Setup, Simulation, SolverTotals, StageTimes};
-use crate::elasticity::{ElasticBody, FactorShelf, ImplicitSolver, StableStep};
+use super::flow::Flow;
+use super::{
+    Body, BodySetup, PlacedLoad, Pressure, PressureTotals, Setup, Simulation, Solid, SolverTotals, StageTimes,
+};
+use crate::elasticity::{ElasticBody, FactorShelf, ImplicitSolver, Method, StableStep};
 use crate::forces::contact::{ContactBody, ParticleContacts, SurfaceLaw};
 use crate::kernel::Kernel;
 use crate::math::{Mat3, Real, Vec3};
@@ -36,13 +39,17 @@ impl Simulation {
                 return Err(BuildError::EmptyProbe { probe, name: p.name.clone() });
             }
         }
+        let flow = match setup.pressure {
+            Pressure::None => None,
+            Pressure::Implicit(settings) => Some(Flow::new(&setup, kernel, settings, &bodies, &particles)),
+        };
         let contact_bodies =
             bodies.iter().map(|b| ContactBody { surface: b.surface(), law: b.surface_law() }).collect();
         let contacts = ParticleContacts::new(
             setup.spacing,
             kernel.h,
-            setup.contact.between_bodies,
-            setup.contact.within_body,
+            setup.contact.between_bodies && flow.is_none(),
+            setup.contact.within_body && flow.is_none(),
             contact_bodies,
         );
         Ok(Simulation {
@@ -55,9 +62,11 @@ impl Simulation {
             particles,
             bodies,
             contacts,
+            flow,
             factors: FactorShelf::default(),
             times: StageTimes::default(),
             solvers: SolverTotals::default(),
+            pressures: PressureTotals::default(),
             setup,
         })
     }
@@ -85,38 +94,40 @@ fn build_body(
     let range = particles.append(&rows);
     drop((rest, rows)); // what follows needs the memory more
 
-    let (material, method) = (body.material.clone(), body.method);
-    let (elastic, stable) = match twin {
+    let mut built = Body { name: name(), range, material: body.material.clone(), solid: None, loads };
+    if let Some(method) = body.method {
+        built.solid = Some(build_solid(index, setup, kernel, method, twin, &built, particles));
+    }
+    Ok(built)
+}
+
+fn build_solid(
+    index: usize,
+    setup: &Setup,
+    kernel: Kernel,
+    method: Method,
+    twin: Option<&Body>,
+    built: &Body,
+    particles: &Particles,
+) -> Solid {
+    let (body, Body { material, range, .. }) = (&setup.bodies[index], built);
+    let masses = &particles.masses[range.clone()];
+    let (elastic, stable) = match twin.and_then(|twin| twin.solid.as_ref()) {
         Some(twin) => (twin.elastic.twin(), twin.stable),
         None => {
             // The rest shape is turned as the body stands: a method without rotations starts at rest, too.
             let turn = Mat3::from_quat(body.pose.rotation);
             let turned = particles.rest_positions[range.clone()].iter().map(|x| turn * *x).collect();
+            let volume = setup.spacing.powi(3);
             let mut elastic =
                 ElasticBody::new(turned, volume, material.density, kernel, method, material.moduli);
-            let masses = &particles.masses[range.clone()];
             let stable = (!method.model.is_implicit()).then(|| StableStep::estimate(&mut elastic, masses));
             (elastic, stable)
         }
     };
     let family = setup.bodies.iter().position(|b| b.is_alike(body)).unwrap_or(index);
-    let implicit = method
-        .model
-        .is_implicit()
-        .then(|| ImplicitSolver::new(&elastic, &particles.masses[range.clone()], family));
-    Ok(Body {
-        name: name(),
-        range,
-        implicit,
-        material,
-        method,
-        elastic,
-        stable,
-        most_deformed: 0,
-        max_stretch_squared: 1.0,
-        stiffening: 1.0,
-        loads,
-    })
+    let implicit = method.model.is_implicit().then(|| ImplicitSolver::new(&elastic, masses, family));
+    Solid { method, elastic, implicit, stable, most_deformed: 0, max_stretch_squared: 1.0, stiffening: 1.0 }
 }
 
 fn in_curve_order(points: Vec<Vec3>) -> Vec<Vec3> {
@@ -181,7 +192,9 @@ impl BodySetup {
 impl Body {
     /// Surface particles by their index in the store.
     fn surface(&self) -> Vec<u32> {
-        self.elastic.surface_particles().into_iter().map(|i| (self.range.start + i) as u32).collect()
+        let surface = |solid: &Solid| solid.elastic.surface_particles();
+        let particles = self.solid.as_ref().map_or_else(Vec::new, surface);
+        particles.into_iter().map(|i| (self.range.start + i) as u32).collect()
     }
 
     pub(super) fn surface_law(&self) -> SurfaceLaw {

@@ -53,7 +53,11 @@ impl Simulation {
         let mut fields = Vec::with_capacity(self.particles.len());
         for body in &self.bodies {
             let x = &self.particles.positions[body.range.clone()];
-            let of = |i: usize| PointFields::of(&body.elastic.point_state(i, x));
+            let state = |i: usize| match &body.solid {
+                Some(solid) => solid.elastic.point_state(i, x),
+                None => PointState::AT_REST,
+            };
+            let of = |i: usize| PointFields::of(&state(i));
             fields.par_extend((0..body.range.len()).into_par_iter().with_min_len(128).map(of));
         }
         fields
@@ -86,8 +90,9 @@ impl Simulation {
         }
     }
 
-    /// Elastic force on the particles of body `k` as of the last step [N]; at pins, minus what they hold.
+    /// Elastic force on the particles of body `k` as of the last step [N]; at pins, minus what they hold. None for
+    /// liquids.
     pub fn elastic_forces(&self, k: usize) -> &[glam::Vec3] {
-        &self.bodies[k].elastic.forces
+        self.bodies[k].solid.as_ref().map_or(&[], |solid| &solid.elastic.forces)
     }
 }

@@ -3,6 +3,7 @@
 mod build;
 mod diagnostics;
 mod error;
+mod flow;
 mod probes;
 mod setup;
 mod solver_totals;
@@ -14,7 +15,7 @@ pub use build::BuildError;
 pub use diagnostics::{BodyDiagnostics, PointFields};
 pub use error::{Stage, StepError, Trouble};
 pub use setup::*;
-pub use solver_totals::SolverTotals;
+pub use solver_totals::{PressureTotals, SolverTotals};
 pub use step::{StageTimes, StepReport};
 pub use time_step::{Criterion, TimeStepLimit};
 
@@ -24,6 +25,7 @@ use crate::material::Material;
 use crate::math::{Real, Vec3};
 use crate::particles::Particles;
 use crate::rigid::RigidNow;
+use flow::Flow;
 use std::ops::Range;
 
 /// Matter in motion: particles, bodies and obstacles at a time.
@@ -41,12 +43,15 @@ pub struct Simulation {
     /// The rigid bodies at the time of the step.
     rigids: Vec<RigidNow>,
     contacts: ParticleContacts,
+    /// Present neighbours and pressure, if the scene has one.
+    flow: Option<Flow>,
     /// Factors that implicit bodies share.
     factors: FactorShelf,
     /// Velocities of the coming step, computed before anything is committed.
     next_velocities: Vec<Vec3>,
     times: StageTimes,
     solvers: SolverTotals,
+    pressures: PressureTotals,
 }
 
 /// A body: a range of the store and what computes its forces.
@@ -54,6 +59,13 @@ pub struct Body {
     pub name: String,
     pub range: Range<usize>,
     pub material: Material,
+    /// None for liquids.
+    pub solid: Option<Solid>,
+    loads: Vec<PlacedLoad>,
+}
+
+/// What makes a body solid.
+pub struct Solid {
     pub method: Method,
     pub elastic: ElasticBody,
     /// Of implicit methods.
@@ -66,7 +78,6 @@ pub struct Body {
     max_stretch_squared: Real,
     /// Stiffness over that at rest in the last step.
     stiffening: Real,
-    loads: Vec<PlacedLoad>,
 }
 
 /// A load with the particles (of the body) it acts on.
@@ -104,6 +115,16 @@ impl Simulation {
         &self.bodies
     }
 
+    /// The solid bodies with their numbers.
+    pub fn solids(&self) -> impl Iterator<Item = (usize, &Solid)> {
+        self.bodies.iter().enumerate().filter_map(|(k, body)| body.solid.as_ref().map(|solid| (k, solid)))
+    }
+
+    /// The elasticity of body `k`; none for liquids.
+    pub fn elastic(&self, k: usize) -> Option<&ElasticBody> {
+        self.bodies[k].solid.as_ref().map(|solid| &solid.elastic)
+    }
+
     /// Index of the body with this name.
     pub fn body_index(&self, name: &str) -> Option<usize> {
         self.bodies.iter().position(|b| b.name == name)
@@ -117,8 +138,11 @@ impl Simulation {
     /// Bytes held by the particles and what moves them.
     pub fn bytes(&self) -> usize {
         let columns = 3 * size_of::<Vec3>() + size_of::<Real>() + 4;
-        let solver = |b: &Body| b.implicit.as_ref().map_or(0, ImplicitSolver::bytes);
-        let elastic: usize = self.bodies.iter().map(|b| b.elastic.bytes() + solver(b)).sum();
-        self.particles.len() * (columns + size_of::<Vec3>()) + elastic + self.contacts.bytes()
+        let solver = |s: &Solid| s.implicit.as_ref().map_or(0, ImplicitSolver::bytes);
+        let elastic: usize = self.solids().map(|(_, s)| s.elastic.bytes() + solver(s)).sum();
+        self.particles.len() * (columns + size_of::<Vec3>())
+            + elastic
+            + self.contacts.bytes()
+            + self.flow.as_ref().map_or(0, Flow::bytes)
     }
 }

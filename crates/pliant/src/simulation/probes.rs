@@ -1,6 +1,7 @@
 //! Time series of single particles or regions.
 
 use super::{ProbeTarget, Recorded, Simulation};
+use crate::elasticity::PointState;
 use crate::math::{Mat3, Real, Vec3};
 
 impl ProbeTarget {
@@ -51,7 +52,8 @@ impl Simulation {
             let m = particles.iter().fold(Mat3::ZERO, |m, &i| m + f(i) * weight);
             m.transpose().to_cols_array().to_vec() // row by row
         };
-        let state = |i: usize| body.elastic.point_state(i, x);
+        let state =
+            |i: usize| body.solid.as_ref().map_or(PointState::AT_REST, |s| s.elastic.point_state(i, x));
         let values = |what: &Recorded| match what {
             Recorded::Position => mean(&|i| x[i]),
             Recorded::Velocity => mean(&|i| v[i]),

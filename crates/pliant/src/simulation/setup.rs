@@ -6,6 +6,7 @@ use crate::geometry::{Pose, Region, Sampling, Shape};
 use crate::kernel::KernelKind;
 use crate::material::Material;
 use crate::math::{Real, Vec3};
+use crate::pressure;
 use crate::rigid::{Motion, Rigid};
 
 /// Everything a [`Simulation`](super::Simulation) is built from.
@@ -21,6 +22,8 @@ pub struct Setup {
     /// What pushes all matter besides gravity.
     pub fields: Vec<Field>,
     pub time_step: TimeStep,
+    /// What keeps matter from overlapping.
+    pub pressure: Pressure,
     /// Do particles of bodies collide with one another (and rigids)?
     pub contact: Contact,
     pub bodies: Vec<BodySetup>,
@@ -37,6 +40,15 @@ pub enum TimeStep {
     Fixed(Real),
 }
 
+/// What keeps matter from overlapping.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pressure {
+    /// Solids meet by impulse contacts; there are no liquids.
+    None,
+    /// One implicit pressure for all matter.
+    Implicit(pressure::Settings),
+}
+
 /// Which impulse contacts are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contact {
@@ -51,7 +63,8 @@ pub struct Contact {
 pub struct BodySetup {
     pub name: String,
     pub material: Material,
-    pub method: Method,
+    /// How its elastic force is computed; none for a liquid.
+    pub method: Option<Method>,
     pub shape: Shape,
     pub sampling: Sampling,
     pub pose: Pose,

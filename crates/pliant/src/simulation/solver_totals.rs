@@ -4,6 +4,7 @@ use super::Simulation;
 use crate::elasticity::{PartReport, SolvePart, SolveReport};
 use crate::linear::FactorCache;
 use crate::math::Real;
+use crate::pressure::PressureReport;
 use std::path::PathBuf;
 
 /// Sums over the steps of a run.
@@ -19,6 +20,29 @@ pub struct SolverTotals {
     pub factors: u64,
     /// Factors read from the cache.
     pub cached_factors: u64,
+}
+
+/// What the pressure did since the start.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PressureTotals {
+    pub solves: usize,
+    pub iterations: usize,
+    /// Most iterations of one step.
+    pub most_iterations: usize,
+    /// Solves that ended with a larger density error than asked for.
+    pub unconverged: usize,
+    /// Of the last step.
+    pub last: PressureReport,
+}
+
+impl PressureTotals {
+    pub(super) fn add(&mut self, report: PressureReport) {
+        self.solves += 1;
+        self.iterations += report.iterations;
+        self.most_iterations = self.most_iterations.max(report.iterations);
+        self.unconverged += !report.converged as usize;
+        self.last = report;
+    }
 }
 
 impl SolverTotals {
@@ -44,15 +68,20 @@ impl SolverTotals {
 }
 
 impl Simulation {
+    /// What the pressure did since the start of this run; none if the scene has none.
+    pub fn pressure_totals(&self) -> Option<PressureTotals> {
+        self.flow.as_ref().map(|_| self.pressures)
+    }
+
     /// Has the scene implicit bodies?
     pub fn has_solvers(&self) -> bool {
-        self.bodies.iter().any(|body| body.implicit.is_some())
+        self.solids().any(|(_, solid)| solid.implicit.is_some())
     }
 
     /// How body `k` is solved in steps of this length, in words; none for explicit bodies.
     pub fn describe_solver(&self, k: usize, dt: Real) -> Option<&'static str> {
-        let body = &self.bodies[k];
-        body.implicit.as_ref().map(|implicit| implicit.describe(&body.elastic, dt))
+        let solid = self.bodies[k].solid.as_ref()?;
+        solid.implicit.as_ref().map(|implicit| implicit.describe(&solid.elastic, dt))
     }
 
     /// What the solvers did since the start of this run.

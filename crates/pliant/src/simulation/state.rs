@@ -28,11 +28,15 @@ impl Simulation {
             ("last_dt".to_string(), self.last_dt.to_le_bytes().to_vec()),
             ("effort_dt".to_string(), self.effort_dt.to_le_bytes().to_vec()),
         ];
-        for body in &self.bodies {
-            columns.push((format!("rotations/{}", body.name), body.elastic.save_rotations()));
-            if let Some(implicit) = &body.implicit {
-                columns.push((format!("solver/{}", body.name), implicit.save()));
+        for (k, solid) in self.solids() {
+            let name = &self.bodies[k].name;
+            columns.push((format!("rotations/{name}"), solid.elastic.save_rotations()));
+            if let Some(implicit) = &solid.implicit {
+                columns.push((format!("solver/{name}"), implicit.save()));
             }
+        }
+        if let Some(flow) = &self.flow {
+            columns.push(("pressure".to_string(), flow.save()));
         }
         columns
     }
@@ -53,16 +57,22 @@ impl Simulation {
         };
         let (positions, velocities) = (vectors("positions")?, vectors("velocities")?);
         for body in &mut self.bodies {
+            let Some(solid) = &mut body.solid else { continue };
             let name = format!("rotations/{}", body.name);
-            if !body.elastic.restore_rotations(find(&name)?) {
+            if !solid.elastic.restore_rotations(find(&name)?) {
                 return Err(format!("column \"{name}\" is not of this body"));
             }
-            if let Some(implicit) = &mut body.implicit {
+            if let Some(implicit) = &mut solid.implicit {
                 let name = format!("solver/{}", body.name);
-                if !implicit.restore(find(&name)?, &body.elastic, &mut self.factors) {
+                if !implicit.restore(find(&name)?, &solid.elastic, &mut self.factors) {
                     return Err(format!("column \"{name}\" is not of this body"));
                 }
             }
+        }
+        if let Some(flow) = &mut self.flow
+            && !flow.restore(find("pressure")?)
+        {
+            return Err(format!("column \"pressure\" is not of {n} particles"));
         }
         self.last_dt = number("last_dt")?;
         self.effort_dt = number("effort_dt")?;

@@ -4,12 +4,14 @@
 //! symplectic Euler with the clocks read right: second order, free fall exact, stable for dt < 2/omega.
 //! The elastic forces of implicit bodies are those at the end of the step: stable for any dt, first order.
 
-use super::{Body, BodySetup, Simulation, Stage, StepError, TimeStepLimit, Trouble};
+use super::flow::FlowInput;
+use super::{Body, BodySetup, Simulation, Solid, Stage, StepError, TimeStepLimit, Trouble};
 use crate::elasticity::{Deformation, SolveReport, StepInput};
 use crate::forces::contact::{ContactInput, RigidContacts};
 use crate::forces::fields::Field;
 use crate::math::{Real, Vec3, max_with_index, sum};
 use crate::particles::{FREE, Particles};
+use crate::pressure::PressureReport;
 use rayon::prelude::*;
 use std::time::Instant;
 
@@ -39,6 +41,8 @@ pub struct StepReport {
     pub retries: u32,
     /// Of the implicit bodies, the largest.
     pub solve: SolveReport,
+    /// Of the pressure, if there is one.
+    pub pressure: PressureReport,
 }
 
 /// Wall time by stage [ms].
@@ -46,12 +50,14 @@ pub struct StepReport {
 pub struct StageTimes {
     pub elasticity: f64,
     pub contact: f64,
+    pub neighbors: f64,
+    pub pressure: f64,
     pub motion: f64,
 }
 
 impl StageTimes {
     pub fn total(&self) -> f64 {
-        self.elasticity + self.contact + self.motion
+        self.elasticity + self.contact + self.neighbors + self.pressure + self.motion
     }
 }
 
@@ -59,6 +65,7 @@ impl Simulation {
     /// Takes one step towards `until`, no further.
     pub fn step(&mut self, until: Real) -> Result<StepReport, StepError> {
         self.compute_elastic_forces()?;
+        self.survey_flow();
         let limit = self.time_step_limit();
         let mut dt = fit(until - self.time, limit.dt);
         if dt.is_nan() || dt <= SHORTEST * until.abs() {
@@ -67,11 +74,13 @@ impl Simulation {
             return Err(self.error(Stage::Velocities, Trouble::NoStep, i, dt));
         }
         let mut retries = 0;
+        let mut pressure;
         let (contacts, solve) = loop {
             self.apply_forces(dt); // explicit elasticity, gravity, fields, loads, damping
             self.move_pins(dt);
             let solved = self.solve_implicit_bodies(dt);
             let contacts = self.resolve_contacts(dt);
+            pressure = self.solve_pressure(dt);
             self.move_pins(dt);
             match solved.and_then(|solve| self.check_velocities(dt).map(|()| solve)) {
                 Ok(solve) => break (contacts, solve),
@@ -84,8 +93,11 @@ impl Simulation {
         };
         self.advance(dt, until);
         self.solvers.add(&solve);
+        if self.flow.is_some() {
+            self.pressures.add(pressure);
+        }
         self.adapt_to_effort(dt, &solve);
-        Ok(StepReport { dt, limit, contacts, retries, solve })
+        Ok(StepReport { dt, limit, contacts, retries, solve, pressure })
     }
 
     /// Steps until this time.
@@ -100,11 +112,12 @@ impl Simulation {
     fn compute_elastic_forces(&mut self) -> Result<(), StepError> {
         let start = Instant::now();
         let particles = &self.particles;
-        self.bodies.par_iter_mut().filter(|body| body.implicit.is_none()).for_each(|body| {
+        self.bodies.par_iter_mut().for_each(|body| {
+            let Some(solid) = body.solid.as_mut().filter(|solid| solid.implicit.is_none()) else { return };
             let (x, v) =
                 (&particles.positions[body.range.clone()], &particles.velocities[body.range.clone()]);
-            let deformation = body.elastic.compute_forces(x, v);
-            body.note_deformation(deformation);
+            let deformation = solid.elastic.compute_forces(x, v);
+            solid.note_deformation(deformation);
         });
         self.times.elasticity += milliseconds(start);
         self.check_deformation()
@@ -115,26 +128,30 @@ impl Simulation {
         let start = Instant::now();
         let (particles, pushed, time) = (&self.particles, &self.next_velocities, self.time);
         for (body, setup) in self.bodies.iter_mut().zip(&self.setup.bodies) {
-            let Some(implicit) = &mut body.implicit else { continue };
+            let Some(solid) = &mut body.solid else { continue };
+            let Some(implicit) = &mut solid.implicit else { continue };
             let pins = &particles.pins[body.range.clone()];
-            implicit.prepare(&body.elastic, dt, &|i| setup.is_held(pins[i], time), &mut self.factors);
+            implicit.prepare(&solid.elastic, dt, &|i| setup.is_held(pins[i], time), &mut self.factors);
         }
         let solve = |body: &mut Body| {
             let range = body.range.clone();
-            let implicit = body.implicit.as_mut()?;
+            let solid = body.solid.as_mut()?;
+            let implicit = solid.implicit.as_mut()?;
             let step = StepInput {
                 dt,
                 positions: &particles.positions[range.clone()],
                 velocities: &particles.velocities[range.clone()],
                 pushed: &pushed[range],
             };
-            let (deformation, report) = implicit.solve(&mut body.elastic, &step);
-            body.note_deformation(deformation);
+            let (deformation, report) = implicit.solve(&mut solid.elastic, &step);
+            solid.note_deformation(deformation);
             Some(report)
         };
         let reports: Vec<Option<SolveReport>> = self.bodies.par_iter_mut().map(solve).collect();
         for body in &self.bodies {
-            let Some(implicit) = &body.implicit else { continue };
+            let Some(implicit) = body.solid.as_ref().and_then(|solid| solid.implicit.as_ref()) else {
+                continue;
+            };
             let velocities = &self.particles.velocities[body.range.clone()];
             let masses = &self.particles.masses[body.range.clone()];
             let next = &mut self.next_velocities[body.range.clone()];
@@ -160,15 +177,13 @@ impl Simulation {
     /// No body is torn apart.
     fn check_deformation(&self) -> Result<(), StepError> {
         let torn = self
-            .bodies
-            .iter()
-            .position(|b| b.max_stretch_squared.is_nan() || b.max_stretch_squared > MAX_STRETCH.powi(2));
+            .solids()
+            .find(|(_, s)| s.max_stretch_squared.is_nan() || s.max_stretch_squared > MAX_STRETCH.powi(2));
         match torn {
             None => Ok(()),
-            Some(k) => {
-                let body = &self.bodies[k];
-                let stretch = body.max_stretch_squared.sqrt();
-                let trouble = match (stretch.is_finite(), body.stiffening.is_finite()) {
+            Some((k, solid)) => {
+                let stretch = solid.max_stretch_squared.sqrt();
+                let trouble = match (stretch.is_finite(), solid.stiffening.is_finite()) {
                     (true, _) => Trouble::TornApart(stretch),
                     (false, true) => Trouble::NotFinite,
                     (false, false) => Trouble::Inverted,
@@ -176,7 +191,7 @@ impl Simulation {
                 Err(self.error(
                     Stage::Elasticity,
                     trouble,
-                    body.range.start + body.most_deformed,
+                    self.bodies[k].range.start + solid.most_deformed,
                     self.last_dt,
                 ))
             }
@@ -188,13 +203,16 @@ impl Simulation {
         let start = Instant::now();
         // velocities go from the middle of the last step to the middle of this one
         let (from, to) = (self.time - 0.5 * self.last_dt, self.time + 0.5 * dt);
+        let full = dt;
         let dt = 0.5 * (dt + self.last_dt);
         let gravity = self.setup.gravity;
         let acting = |field| (field, Field::duration_within(field, from, to));
         let fields: Vec<(&Field, Real)> =
             self.setup.fields.iter().map(acting).filter(|(_, duration)| *duration > 0.0).collect();
         for body in &self.bodies {
-            let (keep, explicit) = ((-body.material.damping * dt).exp(), body.implicit.is_none());
+            let keep = (-body.material.damping * dt).exp();
+            let explicit = body.solid.as_ref().is_none_or(|solid| solid.implicit.is_none());
+            let forces = body.explicit_forces();
             // Damping must not touch what implicit forces have yet to balance, or a body would rest at a smaller load.
             let kept = if explicit { keep } else { 1.0 };
             let velocities = &self.particles.velocities[body.range.clone()];
@@ -202,7 +220,7 @@ impl Simulation {
             let masses = &self.particles.masses[body.range.clone()];
             let next = &mut self.next_velocities[body.range.clone()];
             next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, v)| {
-                let force = if explicit { body.elastic.forces[i].as_dvec3() } else { Vec3::ZERO };
+                let force = forces.map_or(Vec3::ZERO, |forces| forces[i].as_dvec3());
                 let mut kick = (force / masses[i] + gravity) * dt;
                 for (field, duration) in &fields {
                     kick += field.acceleration(positions[i]) * *duration;
@@ -215,11 +233,50 @@ impl Simulation {
                 }
             }
         }
+        if let Some(flow) = &self.flow {
+            flow.push_solids(full, &mut self.next_velocities);
+        }
         self.times.motion += milliseconds(start);
+    }
+
+    /// Who is near whom at the present positions.
+    fn survey_flow(&mut self) {
+        let Some(mut flow) = self.flow.take() else { return };
+        let start = Instant::now();
+        self.rigids.clear();
+        self.rigids.extend(self.setup.rigids.iter().map(|rigid| rigid.at(self.time)));
+        let inverse_mass = |i: usize| self.inverse_mass(i);
+        flow.survey(&FlowInput {
+            particles: &self.particles,
+            inverse_mass: &inverse_mass,
+            rigids: &self.rigids,
+        });
+        self.flow = Some(flow);
+        self.times.neighbors += milliseconds(start);
+    }
+
+    /// Velocities with which nothing is compressed at the end of the step.
+    fn solve_pressure(&mut self, dt: Real) -> PressureReport {
+        let Some(flow) = &mut self.flow else { return PressureReport::default() };
+        let start = Instant::now();
+        flow.push_solids(-dt, &mut self.next_velocities);
+        let report = flow.solve(dt, self.setup.gravity, &mut self.next_velocities);
+        self.times.pressure += milliseconds(start);
+        report
+    }
+
+    /// 1/m of a particle of the store, zero if it is held [1/kg].
+    fn inverse_mass(&self, i: usize) -> Real {
+        let Particles { masses, pins, .. } = &self.particles;
+        let held = pins[i] != FREE && self.setup.bodies[self.locate(i).0].is_held(pins[i], self.time);
+        if held { 0.0 } else { 1.0 / masses[i] }
     }
 
     /// Impulses between particles, then against rigid bodies.
     fn resolve_contacts(&mut self, dt: Real) -> usize {
+        if self.flow.is_some() {
+            return 0;
+        }
         let start = Instant::now();
         let (time, setup) = (self.time, &self.setup);
         let Particles { positions, rest_positions, masses, pins, .. } = &self.particles;
@@ -278,7 +335,8 @@ impl Simulation {
             return Err(self.error(Stage::Velocities, Trouble::NotFinite, i, dt));
         }
         let body = &self.bodies[self.locate(i).0];
-        let wave_speed = (body.elastic.moduli().p_wave_modulus() / body.material.density).sqrt();
+        let stiffness = body.solid.as_ref().map_or(Real::INFINITY, |s| s.elastic.moduli().p_wave_modulus());
+        let wave_speed = (stiffness / body.material.density).sqrt();
         let driven = self.particles.pins[i] != FREE;
         let leaps = speed * dt > MAX_MOVE * self.setup.spacing;
         if !driven && (leaps || speed > MAX_MACH * wave_speed.max(1.0)) {
@@ -311,8 +369,8 @@ impl Simulation {
     /// The moduli of the present time, where they change with it.
     pub(super) fn set_moduli(&mut self) {
         for body in &mut self.bodies {
-            if let Some(schedule) = &body.material.schedule {
-                body.elastic.set_moduli(schedule.at(self.time));
+            if let (Some(schedule), Some(solid)) = (&body.material.schedule, &mut body.solid) {
+                solid.elastic.set_moduli(schedule.at(self.time));
             }
         }
     }
@@ -332,6 +390,14 @@ impl Simulation {
 }
 
 impl Body {
+    /// Elastic forces that are not solved for.
+    fn explicit_forces(&self) -> Option<&[glam::Vec3]> {
+        let solid = self.solid.as_ref().filter(|solid| solid.implicit.is_none());
+        solid.map(|solid| solid.elastic.forces.as_slice())
+    }
+}
+
+impl Solid {
     fn note_deformation(&mut self, deformation: Deformation) {
         self.max_stretch_squared = deformation.max_stretch_squared();
         self.stiffening = deformation.stiffening(self.method.law);

@@ -65,14 +65,15 @@ impl Simulation {
         };
         let mut limit = TimeStepLimit { dt: scene, criterion: Criterion::Scene, at: None };
         for (k, body) in self.bodies.iter().enumerate() {
-            if let Some(stable) = &body.stable {
+            let Some(solid) = &body.solid else { continue };
+            if let Some(stable) = &solid.stable {
                 // the frequency is that at the moduli of the start
-                let moduli = body.elastic.moduli().stiffness_over(body.material.moduli);
-                let dt = stable.time_step(body.stiffening * moduli);
+                let moduli = solid.elastic.moduli().stiffness_over(body.material.moduli);
+                let dt = stable.time_step(solid.stiffening * moduli);
                 limit.tighten(dt, Criterion::Stiffness, (k, stable.particle));
             }
-            if body.method.xsph > 0.0 {
-                limit.tighten(XSPH_SAFETY * 2.0 / body.method.xsph, Criterion::Damping, (k, 0));
+            if solid.method.xsph > 0.0 {
+                limit.tighten(XSPH_SAFETY * 2.0 / solid.method.xsph, Criterion::Damping, (k, 0));
             }
         }
         if matches!(self.setup.time_step, TimeStep::Adaptive { .. }) && self.effort_dt < limit.dt {

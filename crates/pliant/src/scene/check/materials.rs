@@ -9,14 +9,14 @@ use super::super::suggest::quoted;
 use super::LONGEST_TIME;
 use super::numbers::show;
 use crate::elasticity::{Method, Model, SolveTolerance, Solver};
-use crate::material::{Law, Material, Moduli, Schedule, SchedulePoint};
+use crate::material::{FlowLaw, Law, Material, Moduli, Schedule, SchedulePoint};
 
 /// Stiffest modulus [Pa]; diamond has 1e12.
 const STIFFEST: f64 = 1e13;
 const SOFTEST: f64 = 1e-6;
 
 /// What a body is made of, and how its elastic force is computed.
-pub(super) type Stuff = (Material, Method);
+pub(super) type Stuff = (Material, Option<Method>);
 
 pub(super) fn materials(
     at: At<'_>,
@@ -32,6 +32,9 @@ pub(super) fn materials(
 }
 
 fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneError> {
+    if matches!(written.model, Some(ModelWord::Fluid)) {
+        return Ok((liquid(at, name, written)?, None));
+    }
     let schedule = schedule(at, written)?;
     let moduli = match &schedule {
         Some(schedule) => schedule.at(0.0),
@@ -45,6 +48,7 @@ fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneE
         damping: at.key("damping").range(written.damping.unwrap_or(0.0), 0.0, 1e6, "1/s")?,
         friction: at.key("friction").range(written.friction.unwrap_or(0.3), 0.0, 100.0, "")?,
         restitution: at.key("restitution").range(written.restitution.unwrap_or(0.0), 0.0, 1.0, "")?,
+        flow: FlowLaw::default(),
     };
     let model = match written.model {
         Some(ModelWord::Solenthaler2007) => Model::Solenthaler2007,
@@ -52,6 +56,7 @@ fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneE
         Some(ModelWord::Becker2009) => Model::Becker2009,
         Some(ModelWord::Peer2018) => Model::Peer2018,
         Some(ModelWord::Kugelstadt2021) => Model::Kugelstadt2021,
+        Some(ModelWord::Fluid) => unreachable!("liquids are told apart before"),
     };
     let law = law(at, written, model)?;
     let method = Method {
@@ -62,7 +67,47 @@ fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneE
         zero_energy: at.key("zero_energy").range(written.zero_energy.unwrap_or(0.1), 0.0, 10.0, "")?,
         xsph: at.key("xsph").range(written.xsph.unwrap_or(0.0), 0.0, 1e6, "1/s")?,
     };
-    Ok((material, method))
+    Ok((material, Some(method)))
+}
+
+/// A liquid; what only solids have is refused.
+fn liquid(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Material, SceneError> {
+    let solid = [
+        ("law", written.law.is_some()),
+        ("solver", written.solver.is_some()),
+        ("tolerance", written.tolerance.is_some()),
+        ("absolute_tolerance", written.absolute_tolerance.is_some()),
+        ("strain", written.strain.is_some()),
+        ("youngs_modulus", written.youngs_modulus.is_some()),
+        ("poisson_ratio", written.poisson_ratio.is_some()),
+        ("shear_modulus", written.shear_modulus.is_some()),
+        ("bulk_modulus", written.bulk_modulus.is_some()),
+        ("schedule", written.schedule.is_some()),
+        ("zero_energy", written.zero_energy.is_some()),
+        ("restitution", written.restitution.is_some()),
+    ];
+    if let Some((key, _)) = solid.iter().find(|(_, given)| *given) {
+        let message = format!("{} means nothing to the liquid {}", quoted(key), quoted(name));
+        return Err(at.key(key).key_error(message, "leave it out, or choose the model of a solid"));
+    }
+    let range =
+        |key, value: Option<f64>, most, unit| at.key(key).range(value.unwrap_or(0.0), 0.0, most, unit);
+    Ok(Material {
+        name: name.to_owned(),
+        density: at.key("density").range(written.density.unwrap_or(1000.0), 1e-3, 1e6, "kg/m3")?,
+        moduli: Moduli::ZERO,
+        schedule: None,
+        damping: range("damping", written.damping, 1e6, "1/s")?,
+        friction: range("friction", written.friction, 100.0, "")?,
+        restitution: 0.0,
+        flow: FlowLaw {
+            viscosity: range("viscosity", written.viscosity, 1e9, "Pa s")?,
+            xsph: range("xsph", written.xsph, 1.0, "")?,
+            surface_tension: range("surface_tension", written.surface_tension, 1e3, "N/m")?,
+            adhesion: range("adhesion", written.adhesion, 1e3, "")?,
+            drag: range("drag", written.drag, 1.0, "")?,
+        },
+    })
 }
 
 fn law(at: At<'_>, written: &MaterialFile, model: Model) -> Result<Law, SceneError> {

@@ -14,14 +14,18 @@ pub(super) use numbers::show;
 
 use super::error::SceneError;
 use super::estimate::{self, Resolution};
-use super::file::{FormatWord, KernelWord, OutputFile, SceneFile, SimulationFile, TimeStepFile};
+use super::file::{
+    FormatWord, KernelWord, OutputFile, PressureWord, SceneFile, SimulationFile, TimeStepFile,
+};
 use super::load::Provenance;
 use super::read::{At, Read};
+use super::suggest::quoted;
 use super::tree::Source;
 use super::{Format, OutputSettings, Scene};
 use crate::kernel::KernelKind;
 use crate::math::Real;
-use crate::simulation::{BodySetup, Contact, Setup, TimeStep};
+use crate::pressure::Settings;
+use crate::simulation::{BodySetup, Contact, Pressure, Setup, TimeStep};
 use probes::Times;
 
 /// Frames of one run, and its checkpoints.
@@ -90,6 +94,7 @@ fn setup(
         gravity: simulation.key("gravity").vector(gravity, 1e5, "m/s2")?,
         fields: fields::fields(at.key("fields"), fields)?,
         time_step: time_step(simulation, written, times.every)?,
+        pressure: pressure(simulation, written, &bodies)?,
         contact: Contact {
             between_bodies: contact.and_then(|contact| contact.between_bodies).unwrap_or(true),
             within_body: contact.and_then(|contact| contact.within_body).unwrap_or(true),
@@ -98,6 +103,30 @@ fn setup(
         probes: probes::probes(at.key("probes"), probes, &bodies, times)?,
         bodies,
     })
+}
+
+/// Liquids need a pressure; solids alone may do without.
+fn pressure(at: At<'_>, written: &SimulationFile, bodies: &[BodySetup]) -> Result<Pressure, SceneError> {
+    let liquid = bodies.iter().find(|body| body.method.is_none());
+    match (written.pressure, liquid) {
+        (Some(PressureWord::None), Some(liquid)) => {
+            let message = format!("there is no pressure, but body {} is a liquid", quoted(&liquid.name));
+            Err(at.key("pressure").error(message, "use pressure = \"iisph\""))
+        }
+        (None | Some(PressureWord::None), None) => match written.density_error {
+            None => Ok(Pressure::None),
+            Some(_) => {
+                let message = "\"density_error\" means nothing without a pressure";
+                Err(at.key("density_error").key_error(message, "leave it out, or use pressure = \"iisph\""))
+            }
+        },
+        (Some(PressureWord::Iisph), _) | (None, Some(_)) => {
+            let default = Settings::default();
+            let density_error = written.density_error.unwrap_or(default.density_error);
+            let density_error = at.key("density_error").range(density_error, 1e-6, 0.1, "")?;
+            Ok(Pressure::Implicit(Settings { density_error, ..default }))
+        }
+    }
 }
 
 fn time_step(at: At<'_>, written: &SimulationFile, default_max: Real) -> Result<TimeStep, SceneError> {

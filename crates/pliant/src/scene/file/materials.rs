@@ -69,8 +69,17 @@ table! {
         zero_energy: Option<f64>,
         /// Mass-proportional damping [1/s]; default 0.
         damping: Option<f64>,
-        /// Damping of the motion of neighbours relative to one another [1/s]; default 0.
+        /// Damping of the motion of neighbours relative to one another: of solids a rate [1/s], of liquids the share lost
+        /// in a step, 0 to 1; default 0.
         xsph: Option<f64>,
+        /// Dynamic viscosity of a liquid [Pa s]; water 0.001, honey 10; default 0.
+        viscosity: Option<f64>,
+        /// Surface tension of a liquid [N/m]; water 0.072; default 0.
+        surface_tension: Option<f64>,
+        /// Clinging of a liquid to walls and solids, 0 to 1000; default 0.
+        adhesion: Option<f64>,
+        /// Share of the drag of the air that a liquid feels, 0 to 1; default 0.
+        drag: Option<f64>,
         /// Coulomb friction of the surface; default 0.3.
         friction: Option<f64>,
         /// Restitution of contacts, 0 to 1; default 0.
@@ -99,8 +108,10 @@ words! {
     ModelWord {
         Solenthaler2007 = "solenthaler2007", Mls2004 = "mls2004", Becker2009 = "becker2009",
         Peer2018 = "peer2018", Kugelstadt2021 = "kugelstadt2021",
+        /// A liquid.
+        Fluid = "fluid",
     }
-    later ["zhou2013", "wicke2006", "fluid", "mpm"]
+    later ["zhou2013", "wicke2006", "mpm"]
 }
 
 words! {

@@ -54,8 +54,10 @@ table! {
         gravity: Option<Vector>,
         /// A fixed step [s], or { max, cfl }; default { max = 1 / fps, cfl = 0.4 }.
         time_step: Option<TimeStepFile>,
-        /// How matter resists overlap; "none": solids meet by impulse contacts.
+        /// How matter resists overlap; "none": solids meet by impulse contacts; default "iisph" with liquids, else "none".
         pressure: Option<PressureWord>,
+        /// Mean density error at which the pressure solve ends, 1e-6 to 0.1; default 0.001.
+        density_error: Option<f64>,
         /// Smoothing kernel; default "wendland_c2".
         kernel: Option<KernelWord>,
         /// Support radius over spacing, 1.05 to 4; default 2.
@@ -100,7 +102,9 @@ words! {
     PressureWord {
         /// Solids meet by impulse contacts.
         None = "none",
-    } later ["iisph", "wcsph"]
+        /// One implicit pressure for all matter.
+        Iisph = "iisph",
+    } later ["wcsph"]
 }
 
 words! {

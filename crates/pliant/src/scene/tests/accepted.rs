@@ -32,8 +32,9 @@ fn the_least_scene_takes_every_default() {
         (1000.0, 0.3, 0.0)
     );
     assert!((body.material.moduli.poisson_ratio() - 0.3).abs() < 1e-12, "rounding of the conversion");
-    assert_eq!((body.method.model, body.method.law), (Model::Mls2004, Law::Corotated));
-    assert_eq!((body.method.zero_energy, body.method.xsph), (0.1, 0.0));
+    let method = body.method.expect("a solid");
+    assert_eq!((method.model, method.law), (Model::Mls2004, Law::Corotated));
+    assert_eq!((method.zero_energy, method.xsph), (0.1, 0.0));
     assert_eq!(body.initial_stretch, Vec3::ONE);
     assert_eq!(scene.look.color_by, ColorBy::Body);
     assert_eq!(scene.look.size, [640, 360]);
@@ -105,7 +106,7 @@ fn rotations_apply_in_order() {
 
 #[test]
 fn strain_is_another_word_for_two_laws() {
-    let law = |text: &str| accept("poisson_ratio = 0.3", text).setup.bodies[0].method.law;
+    let law = |text: &str| accept("poisson_ratio = 0.3", text).setup.bodies[0].method.expect("a solid").law;
     assert_eq!(law("strain = \"green\""), Law::StVenantKirchhoff);
     assert_eq!(law("strain = \"green\"\nlaw = \"st_venant_kirchhoff\""), Law::StVenantKirchhoff);
     assert_eq!(law("strain = \"linear\""), Law::Corotated);
@@ -113,7 +114,7 @@ fn strain_is_another_word_for_two_laws() {
 
 #[test]
 fn every_law_has_its_word_and_its_own_number() {
-    let law = |text: &str| accept("poisson_ratio = 0.3", text).setup.bodies[0].method.law;
+    let law = |text: &str| accept("poisson_ratio = 0.3", text).setup.bodies[0].method.expect("a solid").law;
     for every in Law::ALL {
         assert_eq!(law(&format!("law = \"{}\"", every.name())), every);
     }

@@ -1,0 +1,227 @@
+//! Neighbourhoods of the present positions: found anew in each step, laid out for eight particles at a time.
+//!
+//! Particles are taken in the order of their cells, so that neighbours are near in memory whatever the flow did. Their
+//! positions are whole numbers of h/2²⁰: differences are exact, antisymmetric, and as precise anywhere in the world.
+
+use super::Cells;
+use crate::math::{LANES, Lane, Real, Vec3, Vec3x8};
+use rayon::prelude::*;
+use wide::i32x8;
+
+/// Grid points of positions per support radius.
+const STEPS: Real = (1 << 20) as Real;
+/// Slices of eight particles in a chunk, which is what a task works on.
+const SLICES: usize = 64;
+/// Particles of a chunk.
+pub const CHUNK_PARTICLES: usize = SLICES * LANES;
+
+/// Who is within the support radius h of whom.
+#[derive(Debug, Default)]
+pub struct CurrentNeighbors {
+    cells: Cells,
+    h: Real,
+    /// Index in the store of each particle, in the order of the cells; below, "member" is an index into this.
+    pub members: Vec<u32>,
+    /// Coordinates of the members, in steps of h/2²⁰; a lane longer than the members.
+    coordinates: [Vec<i32>; 3],
+    chunks: Vec<Chunk>,
+}
+
+/// The rows of 64 slices.
+#[derive(Debug, Default)]
+struct Chunk {
+    /// One neighbour (member) of each of eight members; a lane without a further one points to its own member.
+    rows: Vec<[u32; LANES]>,
+    /// First row of each slice; one more at the end.
+    slices: Vec<u32>,
+    lists: [Vec<u32>; LANES],
+}
+
+/// The neighbours of eight consecutive members.
+#[derive(Clone, Copy)]
+pub struct Slice<'a> {
+    /// The first of the members.
+    pub first: usize,
+    pub rows: &'a [[u32; LANES]],
+}
+
+impl CurrentNeighbors {
+    /// Finds the neighbours among `particles` (indices of the store). `counts(i, j)` tells whether a near pair counts.
+    pub fn build(
+        &mut self,
+        positions: &[Vec3],
+        particles: &[u32],
+        h: Real,
+        counts: impl Fn(u32, u32) -> bool + Sync,
+    ) {
+        self.h = h;
+        self.cells.build(particles.len(), h, |k| positions[particles[k] as usize]);
+        self.members.clear();
+        self.members
+            .par_extend(self.cells.order.par_iter().with_min_len(4096).map(|&k| particles[k as usize]));
+        let n = self.members.len();
+        for (axis, column) in self.coordinates.iter_mut().enumerate() {
+            column.resize(n + LANES, 0);
+            column[..n].par_iter_mut().with_min_len(4096).zip(&self.members).for_each(|(c, &i)| {
+                *c = (positions[i as usize][axis] / h * STEPS).round() as i64 as i32; // wraps 2048 h away
+            });
+        }
+        let mut chunks = std::mem::take(&mut self.chunks);
+        chunks.resize_with(n.div_ceil(CHUNK_PARTICLES), Chunk::default);
+        chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
+            chunk.rows.clear();
+            chunk.slices.clear();
+            chunk.slices.push(0);
+            let slices = (n - c * CHUNK_PARTICLES).min(CHUNK_PARTICLES).div_ceil(LANES);
+            for s in 0..slices {
+                let first = c * CHUNK_PARTICLES + s * LANES;
+                for lane in 0..LANES {
+                    chunk.lists[lane].clear();
+                    if first + lane < n {
+                        self.search(positions, first + lane, &counts, &mut chunk.lists[lane]);
+                    }
+                }
+                let longest = chunk.lists.iter().map(Vec::len).max().unwrap_or(0);
+                let Chunk { rows, lists, .. } = chunk;
+                rows.extend((0..longest).map(|k| {
+                    let own = |lane: usize| (first + lane).min(n - 1) as u32;
+                    std::array::from_fn(|lane| lists[lane].get(k).copied().unwrap_or(own(lane)))
+                }));
+                chunk.slices.push(chunk.rows.len() as u32);
+            }
+        });
+        self.chunks = chunks;
+    }
+
+    /// Neighbours of member m, in the order of the cells. Pairs on the rim, where kernels vanish, are left out.
+    fn search(&self, positions: &[Vec3], m: usize, counts: &impl Fn(u32, u32) -> bool, list: &mut Vec<u32>) {
+        let i = self.members[m];
+        let x = positions[i as usize];
+        let outside = self.cells.is_outside(x);
+        let [cx, cy, cz] = self.coordinates.each_ref().map(|column| i32x8::splat(column[m]));
+        let reach = Lane::splat((STEPS * STEPS * (1.0 - 2e-6)) as f32);
+        self.cells.for_each_run(x, |run| {
+            let mut at = run.start;
+            while at < run.end {
+                let d = |own: i32x8, axis: usize| {
+                    let others: [i32; LANES] = self.coordinates[axis][at..at + LANES]
+                        .try_into()
+                        .expect("a lane longer than the members");
+                    (own - i32x8::from(others)).round_float()
+                };
+                let (dx, dy, dz) = (d(cx, 0), d(cy, 1), d(cz, 2));
+                let squared = dx.mul_add(dx, dy.mul_add(dy, dz * dz));
+                let mut hits = squared.simd_lt(reach).to_bitmask();
+                if run.end - at < LANES {
+                    hits &= (1 << (run.end - at)) - 1;
+                }
+                while hits != 0 {
+                    let other = at + hits.trailing_zeros() as usize;
+                    hits &= hits - 1;
+                    let j = self.members[other];
+                    let near = !outside || positions[j as usize].distance_squared(x) < self.h * self.h;
+                    if other != m && near && counts(i, j) {
+                        list.push(other as u32);
+                    }
+                }
+                at += LANES;
+            }
+        });
+    }
+
+    /// Number of members.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Directed pairs, padding included.
+    pub fn pairs(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.rows.len() * LANES).sum()
+    }
+
+    /// The three coordinates of a member as the bits of floats, to be gathered with a fourth number.
+    #[inline(always)]
+    pub fn bits(&self, m: usize) -> [f32; 3] {
+        self.coordinates.each_ref().map(|column| f32::from_bits(column[m] as u32))
+    }
+
+    /// The slices of chunk c.
+    pub fn slices(&self, c: usize) -> impl Iterator<Item = Slice<'_>> {
+        let chunk = &self.chunks[c];
+        chunk.slices.windows(2).enumerate().map(move |(s, range)| Slice {
+            first: c * CHUNK_PARTICLES + s * LANES,
+            rows: &chunk.rows[range[0] as usize..range[1] as usize],
+        })
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let chunk = |c: &Chunk| c.rows.capacity() * 32 + c.slices.capacity() * 4;
+        let lists: usize = self.chunks.iter().map(chunk).sum();
+        lists + self.cells.bytes() + 4 * (self.members.capacity() + 3 * self.coordinates[0].capacity())
+    }
+}
+
+/// x_ij / h of eight pairs, from coordinates as gathered.
+#[inline(always)]
+pub fn offset(i: [Lane; 3], j: [Lane; 3]) -> Vec3x8 {
+    let scale = Lane::splat((1.0 / STEPS) as f32);
+    let whole = |lane: Lane| bytemuck::cast::<Lane, i32x8>(lane);
+    let part = |k: usize| (whole(i[k]) - whole(j[k])).round_float() * scale;
+    Vec3x8::new(part(0), part(1), part(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn lists(neighbors: &CurrentNeighbors) -> Vec<Vec<u32>> {
+        let mut lists = vec![Vec::new(); neighbors.len()];
+        for c in 0..neighbors.chunks.len() {
+            for slice in neighbors.slices(c) {
+                for row in slice.rows {
+                    for (lane, &j) in row.iter().enumerate() {
+                        let m = slice.first + lane;
+                        if m < neighbors.len() && j as usize != m {
+                            lists[neighbors.members[m] as usize].push(neighbors.members[j as usize]);
+                        }
+                    }
+                }
+            }
+        }
+        for list in &mut lists {
+            list.sort_unstable();
+        }
+        lists
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn neighbours_are_those_of_brute_force(
+            points in prop::collection::vec(prop::array::uniform3(-1.0..1.0f64), 1..700),
+            h in 0.05..0.8f64,
+            far in -1e7..1e7f64,
+        ) {
+            let mut points: Vec<Vec3> = points.into_iter().map(Vec3::from_array).collect();
+            points.push(Vec3::new(far, 0.0, -far)); // one that flew away
+            points.push(Vec3::new(far * 0.5, 0.0, -far));
+            let mut neighbors = CurrentNeighbors::default();
+            let all: Vec<u32> = (0..points.len() as u32).collect();
+            neighbors.build(&points, &all, h, |i, j| (i + j) % 5 != 0);
+            for (i, list) in lists(&neighbors).iter().enumerate() {
+                let distance = |j: u32| points[j as usize].distance(points[i]) / h;
+                let counts = |j: u32| j as usize != i && (i as u32 + j) % 5 != 0;
+                // the rim is as wide as the rounding of positions
+                let sure: Vec<u32> = all.iter().copied().filter(|&j| counts(j) && distance(j) < 1.0 - 1e-5).collect();
+                prop_assert!(sure.iter().all(|j| list.contains(j)));
+                prop_assert!(list.iter().all(|&j| counts(j) && distance(j) < 1.0 + 1e-5));
+            }
+        }
+    }
+}

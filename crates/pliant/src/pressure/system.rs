@@ -1,0 +1,334 @@
+//! The operator of the pressure problem, A = dt² D M⁻¹ Dᵀ, in two passes over the pairs.
+//!
+//! Nothing is stored of a pair but its index: gradients are computed from positions that are gathered together with the
+//! values. That reads four bytes a pair instead of sixteen.
+
+use crate::kernel::{Kernel, KernelLanes};
+use crate::math::{LANES, Lane, Real, Vec3, Vec3x8, gather4, gather8};
+use crate::neighbors::{CHUNK_PARTICLES, CurrentNeighbors, Slice, offset};
+use crate::rigid::{Touch, Walls};
+use rayon::prelude::*;
+
+/// The pressure problem of a step; columns are in the order of the members.
+#[derive(Debug)]
+pub struct PressureSystem {
+    kernel: KernelLanes,
+    /// V0 W(0).
+    w0: f32,
+    dt: Real,
+    pub(super) inverse_masses: Vec<f32>,
+    /// Compression c.
+    pub(super) compressions: Vec<f32>,
+    /// Diagonal of D M⁻¹ Dᵀ.
+    pub(super) diagonal: Vec<f32>,
+    /// Σ_b V_b ∇W_ib over all rigid bodies.
+    wall_gradients: Vec<[f32; 3]>,
+    /// Position and kappa (or 1/m).
+    values: Vec<[f32; 4]>,
+    /// Position and acceleration (or velocity).
+    vectors: Vec<[f32; 8]>,
+    /// Change of velocity and of angular velocity of each rigid body, per dt.
+    rigid_accelerations: Vec<[Vec3; 2]>,
+}
+
+impl PressureSystem {
+    /// `cell` is the volume V0 of a particle.
+    pub fn new(kernel: Kernel, spacing: Real) -> Self {
+        let cell = 1.0 / kernel.lattice_sum(spacing);
+        PressureSystem {
+            kernel: kernel.lanes(cell),
+            w0: (cell * kernel.w(0.0)) as f32,
+            dt: 0.0,
+            inverse_masses: Vec::new(),
+            compressions: Vec::new(),
+            diagonal: Vec::new(),
+            wall_gradients: Vec::new(),
+            values: Vec::new(),
+            vectors: Vec::new(),
+            rigid_accelerations: Vec::new(),
+        }
+    }
+
+    /// Compressions and diagonal at the present positions. `rest(i)` is what a solid's own rest neighbours contribute to
+    /// the sum (0 for liquids), `inverse_mass(i)` is zero for held particles; both by index in the store.
+    pub fn measure(
+        &mut self,
+        neighbors: &CurrentNeighbors,
+        walls: &Walls,
+        rest: impl Fn(u32) -> f32 + Sync,
+        inverse_mass: impl Fn(u32) -> f32 + Sync,
+    ) {
+        let n = neighbors.len();
+        self.resize(n);
+        let members = &neighbors.members;
+        self.values
+            .par_iter_mut()
+            .zip(&mut self.inverse_masses)
+            .with_min_len(CHUNK_PARTICLES)
+            .enumerate()
+            .for_each(|(m, (value, inverse))| {
+                *inverse = inverse_mass(members[m]);
+                let [x, y, z] = neighbors.bits(m);
+                *value = [x, y, z, *inverse];
+            });
+        let (values, kernel, w0) = (&self.values, self.kernel, self.w0);
+        let inverse_masses = &self.inverse_masses;
+        self.compressions
+            .par_chunks_mut(CHUNK_PARTICLES)
+            .zip(self.diagonal.par_chunks_mut(CHUNK_PARTICLES))
+            .zip(self.wall_gradients.par_chunks_mut(CHUNK_PARTICLES))
+            .zip(&walls.touches)
+            .enumerate()
+            .for_each(|(c, (((compressions, diagonal), gradients), touches))| {
+                let start = c * CHUNK_PARTICLES;
+                // densities, summed gradients and squares of the neighbours
+                for slice in neighbors.slices(c) {
+                    let (density, gradient, squares) = sums_of_slice(&kernel, values, slice);
+                    for lane in 0..LANES.min(n - slice.first) {
+                        let k = slice.first - start + lane;
+                        let own = rest(members[slice.first + lane]);
+                        let own = if own > 0.0 { own } else { w0 };
+                        compressions[k] = density.as_array()[lane] + (own - own.max(1.0));
+                        diagonal[k] = squares.as_array()[lane];
+                        gradients[k] = gradient.get(lane).as_vec3().to_array();
+                    }
+                }
+                let mut wall = [[0.0f32; 3]; CHUNK_PARTICLES];
+                for touch in touches {
+                    let k = touch.member as usize - start;
+                    compressions[k] += touch.density as f32;
+                    for (sum, part) in wall[k].iter_mut().zip(touch.gradient.to_array()) {
+                        *sum += part as f32;
+                    }
+                    let body = &walls.bodies[touch.rigid as usize];
+                    let turned = body.inverse_inertia * touch.moment;
+                    diagonal[k] += (touch.gradient.length_squared() * body.inverse_mass
+                        + touch.moment.dot(turned)) as f32;
+                }
+                for (k, (gradient, wall)) in gradients.iter_mut().zip(wall).enumerate() {
+                    let total: f32 = gradient.iter().zip(wall).map(|(a, b)| (a + b) * (a + b)).sum();
+                    diagonal[k] += total * inverse_masses[start + k];
+                    *gradient = wall;
+                }
+            });
+        self.vectors.par_iter_mut().zip(&self.values).with_min_len(CHUNK_PARTICLES).for_each(
+            |(vector, value)| {
+                vector[..3].copy_from_slice(&value[..3]);
+            },
+        );
+    }
+
+    fn resize(&mut self, n: usize) {
+        self.inverse_masses.resize(n, 0.0);
+        self.compressions.resize(n, 0.0);
+        self.diagonal.resize(n, 0.0);
+        self.wall_gradients.resize(n, [0.0; 3]);
+        self.values.resize(n, [0.0; 4]);
+        self.vectors.resize(n, [0.0; 8]);
+    }
+
+    pub(super) fn set_time_step(&mut self, dt: Real) {
+        self.dt = dt;
+    }
+
+    /// rates = D v for the velocities of the particles (by index in the store) and of the rigid bodies.
+    pub fn rates(
+        &mut self,
+        neighbors: &CurrentNeighbors,
+        walls: &Walls,
+        velocities: &[Vec3],
+        rigid_velocities: &[[Vec3; 2]],
+        rates: &mut [f32],
+    ) {
+        let members = &neighbors.members;
+        self.vectors.par_iter_mut().with_min_len(CHUNK_PARTICLES).enumerate().for_each(|(m, vector)| {
+            let v = velocities[members[m] as usize];
+            (vector[3], vector[4], vector[5]) = (v.x as f32, v.y as f32, v.z as f32);
+        });
+        self.diverge(neighbors, walls, rigid_velocities, 1.0, rates);
+    }
+
+    /// rates ← c + dt rates: the compressions at the end of the step.
+    pub fn predict(&self, dt: Real, rates: &mut [f32]) {
+        let dt = dt as f32;
+        rates
+            .par_iter_mut()
+            .zip(&self.compressions)
+            .with_min_len(CHUNK_PARTICLES)
+            .for_each(|(r, c)| *r = c + dt * *r);
+    }
+
+    /// y = A x. Leaves the accelerations M⁻¹ Dᵀ x, with the sign of a force, to be read by `kicks`.
+    pub(super) fn apply(
+        &mut self,
+        neighbors: &CurrentNeighbors,
+        walls: &Walls,
+        kappa: impl Fn(usize) -> f32 + Sync,
+        y: &mut [f32],
+    ) {
+        self.push(neighbors, walls, kappa);
+        let rigid = std::mem::take(&mut self.rigid_accelerations);
+        self.diverge(neighbors, walls, &rigid, -(self.dt * self.dt) as f32, y);
+        self.rigid_accelerations = rigid;
+    }
+
+    /// Accelerations -M⁻¹ Dᵀ kappa of particles and rigid bodies.
+    pub fn push(&mut self, neighbors: &CurrentNeighbors, walls: &Walls, kappa: impl Fn(usize) -> f32 + Sync) {
+        self.values
+            .par_iter_mut()
+            .with_min_len(CHUNK_PARTICLES)
+            .enumerate()
+            .for_each(|(m, value)| value[3] = kappa(m));
+        let (values, kernel) = (&self.values, self.kernel);
+        let (inverse_masses, gradients) = (&self.inverse_masses, &self.wall_gradients);
+        let n = values.len();
+        self.vectors.par_chunks_mut(CHUNK_PARTICLES).enumerate().for_each(|(c, vectors)| {
+            let start = c * CHUNK_PARTICLES;
+            for slice in neighbors.slices(c) {
+                let force = push_of_slice(&kernel, values, slice);
+                for lane in 0..LANES.min(n - slice.first) {
+                    let m = slice.first + lane;
+                    let (k, g, inverse) = (values[m][3], gradients[m], inverse_masses[m]);
+                    let vector = &mut vectors[m - start];
+                    vector[3] = (force.x.as_array()[lane] - k * g[0]) * inverse;
+                    vector[4] = (force.y.as_array()[lane] - k * g[1]) * inverse;
+                    vector[5] = (force.z.as_array()[lane] - k * g[2]) * inverse;
+                }
+            }
+        });
+        self.push_rigids(walls);
+    }
+
+    /// Accelerations of the rigid bodies: the reactions to what they press.
+    fn push_rigids(&mut self, walls: &Walls) {
+        self.rigid_accelerations.clear();
+        self.rigid_accelerations.resize(walls.bodies.len(), [Vec3::ZERO; 2]);
+        if walls.bodies.iter().all(|body| body.inverse_mass == 0.0) {
+            return;
+        }
+        let values = &self.values;
+        let chunk = |touches: &Vec<Touch>| {
+            let mut wrenches: Vec<(u32, [Vec3; 2])> = Vec::new();
+            for touch in touches.iter().filter(|t| walls.bodies[t.rigid as usize].inverse_mass > 0.0) {
+                let kappa = values[touch.member as usize][3] as Real;
+                let wrench = [touch.gradient * kappa, touch.moment * kappa];
+                match wrenches.iter_mut().find(|(rigid, _)| *rigid == touch.rigid) {
+                    Some((_, sum)) => *sum = [sum[0] + wrench[0], sum[1] + wrench[1]],
+                    None => wrenches.push((touch.rigid, wrench)),
+                }
+            }
+            wrenches
+        };
+        let parts: Vec<_> = walls.touches.par_iter().map(chunk).collect();
+        for (rigid, wrench) in parts.into_iter().flatten() {
+            let body = &walls.bodies[rigid as usize];
+            let sum = &mut self.rigid_accelerations[rigid as usize];
+            *sum = [sum[0] + wrench[0] * body.inverse_mass, sum[1] + body.inverse_inertia * wrench[1]];
+        }
+    }
+
+    /// out = scale D u, for the vectors u in place.
+    fn diverge(
+        &self,
+        neighbors: &CurrentNeighbors,
+        walls: &Walls,
+        rigid: &[[Vec3; 2]],
+        scale: f32,
+        out: &mut [f32],
+    ) {
+        let (vectors, kernel, gradients) = (&self.vectors, self.kernel, &self.wall_gradients);
+        let n = vectors.len();
+        out.par_chunks_mut(CHUNK_PARTICLES).zip(&walls.touches).enumerate().for_each(
+            |(c, (out, touches))| {
+                let start = c * CHUNK_PARTICLES;
+                for slice in neighbors.slices(c) {
+                    let rate = diverge_of_slice(&kernel, vectors, slice);
+                    for lane in 0..LANES.min(n - slice.first) {
+                        let m = slice.first + lane;
+                        let (u, g) = (&vectors[m], &gradients[m]);
+                        let wall = u[3] * g[0] + u[4] * g[1] + u[5] * g[2];
+                        out[m - start] = scale * (rate.as_array()[lane] + wall);
+                    }
+                }
+                for touch in touches {
+                    let [v, w] = rigid[touch.rigid as usize];
+                    let rate = v.dot(touch.gradient) + w.dot(touch.moment);
+                    out[touch.member as usize - start] -= scale * rate as f32;
+                }
+            },
+        );
+    }
+
+    /// Acceleration of a member by the pressure last applied.
+    pub fn acceleration(&self, m: usize) -> Vec3 {
+        let u = &self.vectors[m];
+        Vec3::new(u[3] as Real, u[4] as Real, u[5] as Real)
+    }
+
+    /// Accelerations of the rigid bodies by the pressure last applied: of the centre, and angular.
+    pub fn rigid_accelerations(&self) -> &[[Vec3; 2]] {
+        &self.rigid_accelerations
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.values.capacity() * (3 * 4 + 12 + 16 + 32)
+    }
+}
+
+#[inline(always)]
+fn own(slice: Slice, n: usize) -> [u32; LANES] {
+    std::array::from_fn(|lane| (slice.first + lane).min(n - 1) as u32)
+}
+
+/// q and x_ij/h of a row of pairs.
+#[inline(always)]
+fn pair(i: [Lane; 3], j: [Lane; 3]) -> (Lane, Vec3x8) {
+    let e = offset(i, j);
+    (e.dot(e).sqrt(), e)
+}
+
+/// Σ_j V0 W_ij, Σ_j V0 ∇W_ij, Σ_j |V0 ∇W_ij|² / m_j.
+#[inline(always)]
+fn sums_of_slice(kernel: &KernelLanes, values: &[[f32; 4]], slice: Slice) -> (Lane, Vec3x8, Lane) {
+    let itself = own(slice, values.len());
+    let [xi, yi, zi, _] = gather4(values, &itself);
+    let (mut density, mut gradient, mut squares) = (Lane::ZERO, Vec3x8::ZERO, Lane::ZERO);
+    for row in slice.rows {
+        let [x, y, z, inverse_mass] = gather4(values, row);
+        let (q, e) = pair([xi, yi, zi], [x, y, z]);
+        let counts = Lane::from(std::array::from_fn(|lane| (row[lane] != itself[lane]) as u32 as f32));
+        density = kernel.w(q).mul_add(counts, density);
+        let d = e * -kernel.slope(q);
+        gradient = gradient + d;
+        squares = d.dot(d).mul_add(inverse_mass, squares);
+    }
+    (density, gradient, squares)
+}
+
+/// -Σ_j (kappa_i + kappa_j) V0 ∇W_ij.
+#[inline(always)]
+fn push_of_slice(kernel: &KernelLanes, values: &[[f32; 4]], slice: Slice) -> Vec3x8 {
+    let [xi, yi, zi, kappa_i] = gather4(values, &own(slice, values.len()));
+    let mut force = Vec3x8::ZERO;
+    for row in slice.rows {
+        let [x, y, z, kappa] = gather4(values, row);
+        let (q, e) = pair([xi, yi, zi], [x, y, z]);
+        force = force + e * (kernel.slope(q) * (kappa_i + kappa));
+    }
+    force
+}
+
+/// Σ_j V0 ∇W_ij·(u_i - u_j).
+#[inline(always)]
+fn diverge_of_slice(kernel: &KernelLanes, vectors: &[[f32; 8]], slice: Slice) -> Lane {
+    let [xi, yi, zi, ui, vi, wi, _, _] = gather8(vectors, &own(slice, vectors.len()));
+    let u_i = Vec3x8::new(ui, vi, wi);
+    let mut rate = Lane::ZERO;
+    for row in slice.rows {
+        let [x, y, z, u, v, w, _, _] = gather8(vectors, row);
+        let (q, e) = pair([xi, yi, zi], [x, y, z]);
+        rate = rate - kernel.slope(q) * e.dot(u_i - Vec3x8::new(u, v, w));
+    }
+    rate
+}

@@ -1,0 +1,190 @@
+//! What acts between particles that are near each other now: pressure among all matter.
+
+use super::{Body, Setup};
+use crate::kernel::Kernel;
+use crate::math::{Real, Vec3};
+use crate::neighbors::{Cells, CurrentNeighbors};
+use crate::particles::Particles;
+use crate::pressure::{PressureReport, PressureSystem, ProjectedGradients, Settings};
+use crate::rigid::{RigidNow, RigidShape, Walls};
+use rayon::prelude::*;
+
+/// Particles a task works on.
+const TASK: usize = 1024;
+
+/// Present neighbours, rigid boundaries and pressure.
+pub(super) struct Flow {
+    kernel: Kernel,
+    settings: Settings,
+    neighbors: CurrentNeighbors,
+    walls: Walls,
+    system: PressureSystem,
+    solver: ProjectedGradients,
+    /// The particles that take part, by index in the store.
+    particles: Vec<u32>,
+    /// Body of each particle of the store.
+    body_of: Vec<u32>,
+    /// What rest neighbours contribute to a solid particle's density; 0 for liquids. By index in the store.
+    rest_densities: Vec<f32>,
+    /// kappa = p V0 of the last step [J], by index in the store.
+    pub kappa: Vec<f32>,
+    /// Accelerations of the particles of solids by the pressure of the last step.
+    held: Vec<Vec3>,
+    /// In the order of the members.
+    compressions: Vec<f32>,
+    guess: Vec<f32>,
+    /// Velocity and angular velocity of each rigid body before pressure.
+    rigid_velocities: Vec<[Vec3; 2]>,
+    /// Change of both by pressure.
+    pub rigid_changes: Vec<[Vec3; 2]>,
+}
+
+/// What a step tells the flow about the particles.
+pub(super) struct FlowInput<'a> {
+    pub particles: &'a Particles,
+    /// 1/m, zero for held particles [1/kg].
+    pub inverse_mass: &'a (dyn Fn(usize) -> Real + Sync),
+    pub rigids: &'a [RigidNow],
+}
+
+impl Flow {
+    pub fn new(
+        setup: &Setup,
+        kernel: Kernel,
+        settings: Settings,
+        bodies: &[Body],
+        particles: &Particles,
+    ) -> Self {
+        let n = particles.len();
+        let (mut body_of, mut rest_densities) = (vec![0; n], vec![0.0; n]);
+        for (k, body) in bodies.iter().enumerate() {
+            body_of[body.range.clone()].fill(k as u32);
+            if body.solid.is_some() {
+                let rest = &particles.rest_positions[body.range.clone()];
+                rest_densities[body.range.clone()].copy_from_slice(&densities(rest, kernel, setup.spacing));
+            }
+        }
+        let mut walls = Walls::new(kernel, setup.spacing);
+        for rigid in &setup.rigids {
+            match &rigid.shape {
+                RigidShape::Plane { normal } => walls.add_plane(*normal),
+                shape => walls.add_points(&shape.boundary_points(setup.spacing)),
+            }
+        }
+        Flow {
+            kernel,
+            settings,
+            neighbors: CurrentNeighbors::default(),
+            walls,
+            system: PressureSystem::new(kernel, setup.spacing),
+            solver: ProjectedGradients::default(),
+            particles: bodies.iter().flat_map(|b| b.range.clone()).map(|i| i as u32).collect(),
+            body_of,
+            rest_densities,
+            kappa: vec![0.0; n],
+            held: vec![Vec3::ZERO; if bodies.iter().any(|b| b.solid.is_some()) { n } else { 0 }],
+            compressions: Vec::new(),
+            guess: Vec::new(),
+            rigid_velocities: Vec::new(),
+            rigid_changes: Vec::new(),
+        }
+    }
+
+    /// Finds who is near whom, and what the pressure of the last step does to solids here.
+    pub fn survey(&mut self, input: &FlowInput) {
+        let Particles { positions, rest_positions, .. } = input.particles;
+        let (body_of, rest, near) = (&self.body_of, &self.rest_densities, self.kernel.h * (1.0 - 1e-6));
+        // neighbours at rest of a solid belong to its elasticity
+        let counts = |i: u32, j: u32| {
+            let (i, j) = (i as usize, j as usize);
+            body_of[i] != body_of[j]
+                || rest[i] == 0.0
+                || rest_positions[i].distance_squared(rest_positions[j]) >= near * near
+        };
+        self.neighbors.build(positions, &self.particles, self.kernel.h, counts);
+        self.walls.place(input.rigids.iter().map(RigidNow::as_wall));
+        self.walls.touch(&self.neighbors, positions);
+        self.system.measure(
+            &self.neighbors,
+            &self.walls,
+            |i| rest[i as usize],
+            |i| (input.inverse_mass)(i as usize) as f32,
+        );
+        if !self.held.is_empty() {
+            let (members, kappa) = (&self.neighbors.members, &self.kappa);
+            self.system.push(&self.neighbors, &self.walls, |m| kappa[members[m] as usize]);
+            for (m, &i) in members.iter().enumerate() {
+                self.held[i as usize] =
+                    if rest[i as usize] > 0.0 { self.system.acceleration(m) } else { Vec3::ZERO };
+            }
+        }
+    }
+
+    /// Adds the pressure of the last step to the velocities of solids (or takes it away again): elasticity should know
+    /// what it has to hold up.
+    pub fn push_solids(&self, dt: Real, velocities: &mut [Vec3]) {
+        if !self.held.is_empty() {
+            velocities.par_iter_mut().zip(&self.held).with_min_len(TASK).for_each(|(v, a)| *v += *a * dt);
+        }
+    }
+
+    /// Changes the coming step's velocities so that nothing is compressed at its end.
+    pub fn solve(&mut self, dt: Real, gravity: Vec3, velocities: &mut [Vec3]) -> PressureReport {
+        let members = &self.neighbors.members;
+        let n = members.len();
+        self.compressions.resize(n, 0.0);
+        self.guess.clear();
+        self.guess.extend(members.iter().map(|&i| self.kappa[i as usize]));
+        self.rigid_velocities.clear();
+        self.rigid_velocities.extend(self.walls.bodies.iter().map(|body| {
+            let fall = if body.inverse_mass > 0.0 { gravity * dt } else { Vec3::ZERO };
+            [body.velocity + fall, body.angular_velocity]
+        }));
+        let Flow { system, neighbors, walls, compressions, guess, .. } = self;
+        system.rates(neighbors, walls, velocities, &self.rigid_velocities, compressions);
+        system.predict(dt, compressions);
+        let report = self.solver.solve(system, neighbors, walls, dt, compressions, guess, self.settings);
+        for (m, &i) in neighbors.members.iter().enumerate() {
+            self.kappa[i as usize] = guess[m];
+            velocities[i as usize] += system.acceleration(m) * dt;
+        }
+        self.rigid_changes.clear();
+        self.rigid_changes.extend(system.rigid_accelerations().iter().map(|[v, w]| [*v * dt, *w * dt]));
+        report
+    }
+
+    pub fn save(&self) -> Vec<u8> {
+        self.kappa.iter().flat_map(|k| k.to_le_bytes()).collect()
+    }
+
+    pub fn restore(&mut self, bytes: &[u8]) -> bool {
+        if bytes.len() != 4 * self.kappa.len() {
+            return false;
+        }
+        for (kappa, bytes) in self.kappa.iter_mut().zip(bytes.chunks_exact(4)) {
+            *kappa = f32::from_le_bytes(bytes.try_into().expect("four bytes by construction"));
+        }
+        true
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let columns = self.kappa.len() * (4 + 4 + 4 + 4 + 8) + self.held.len() * size_of::<Vec3>();
+        columns + self.neighbors.bytes() + self.walls.bytes() + self.system.bytes() + self.solver.bytes()
+    }
+}
+
+/// V0 Σ_j W_ij of each point, itself included.
+fn densities(points: &[Vec3], kernel: Kernel, spacing: Real) -> Vec<f32> {
+    let mut cells = Cells::default();
+    cells.build(points.len(), kernel.h, |k| points[k]);
+    let cell = 1.0 / kernel.lattice_sum(spacing);
+    let density = |p: &Vec3| {
+        let mut sum = 0.0;
+        cells.for_each_run(*p, |run| {
+            sum += cells.order[run].iter().map(|&j| kernel.w(points[j as usize].distance(*p))).sum::<Real>();
+        });
+        (cell * sum) as f32
+    };
+    points.par_iter().with_min_len(256).map(density).collect()
+}
