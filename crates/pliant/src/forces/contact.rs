@@ -396,7 +396,7 @@ mod tests {
             name: "ground".into(),
             shape: crate::rigid::RigidShape::Plane { normal: Vec3::Y },
             pose: crate::geometry::Pose::IDENTITY,
-            motion: crate::rigid::Motion::Fixed,
+            motion: crate::rigid::Motion::Fixed.into(),
             friction: 0.5,
             restitution: 0.0,
         };

@@ -1,10 +1,19 @@
-//! Rigid bodies: static or driven obstacles that particles meet by contact.
+//! Rigid bodies: static and driven obstacles, and bodies that move by forces, contacts and joints.
+//!
+//! `engine.rs` alone knows the engine that finds and solves contacts among rigid bodies and joints.
 
+mod engine;
+mod mass;
 mod surface;
+#[cfg(test)]
+mod tests;
 mod walls;
+mod world;
 
+pub use mass::MassPart;
 pub use surface::{RigidNow, Surface};
 pub use walls::{Touch, WallBody, Walls};
+pub use world::{RestoreError, RigidWorld};
 
 use crate::geometry::Pose;
 use crate::math::{Real, Vec3};
@@ -45,12 +54,81 @@ pub struct Rigid {
     pub shape: RigidShape,
     /// Pose at t = 0.
     pub pose: Pose,
-    pub motion: Motion,
+    pub motion: RigidMotion,
     pub friction: Real,
     pub restitution: Real,
 }
 
-/// How a rigid body or a set of pinned particles moves.
+/// What moves a rigid body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RigidMotion {
+    /// It stands still or moves as told, whatever pushes it.
+    Told(Motion),
+    /// It moves by gravity, contacts and joints.
+    Dynamic(Dynamic),
+}
+
+impl From<Motion> for RigidMotion {
+    fn from(motion: Motion) -> Self {
+        RigidMotion::Told(motion)
+    }
+}
+
+/// A rigid body that forces move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dynamic {
+    /// [kg/m3]
+    pub density: Real,
+    /// Of the centre of mass at t = 0 [m/s].
+    pub velocity: Vec3,
+    /// At t = 0 [rad/s].
+    pub angular_velocity: Vec3,
+}
+
+/// What two rigid bodies, or one and the world, keep of each other's motion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joint {
+    /// Index of the first rigid body.
+    pub a: usize,
+    /// Index of the second rigid body; none for the world.
+    pub b: Option<usize>,
+    /// Point of both at t = 0, in world coordinates [m].
+    pub anchor: Vec3,
+    pub kind: JointKind,
+}
+
+/// The motions a joint leaves free.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum JointKind {
+    /// None.
+    Fixed,
+    /// Any turn about the anchor.
+    Ball,
+    /// A turn about the axis; velocities [rad/s], limits [rad], moments [N m].
+    Hinge(Freedom),
+    /// A shift along the axis; velocities [m/s], limits [m], forces [N].
+    Slider(Freedom),
+}
+
+/// One motion left free, of `a` as seen from `b`: zero at t = 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Freedom {
+    /// Axis at t = 0 in world coordinates, of length one.
+    pub axis: Vec3,
+    /// Least and largest value.
+    pub limits: Option<[Real; 2]>,
+    pub motor: Option<Motor>,
+}
+
+/// Drives a joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Motor {
+    pub velocity: Real,
+    /// Largest force or moment it has; none for any.
+    pub max_force: Option<Real>,
+}
+
+/// How a rigid body that is told its motion, or a set of pinned particles moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Motion {
     Fixed,

@@ -1,6 +1,7 @@
 //! Signed distances and motion of rigid shapes.
 
-use super::{Motion, Rigid, RigidShape};
+use super::mass::MassPart;
+use super::{Motion, Rigid, RigidMotion, RigidShape};
 use crate::geometry::Pose;
 use crate::math::{Mat3, Quat, Real, Vec3};
 
@@ -110,17 +111,72 @@ impl Motion {
     }
 }
 
-impl Rigid {
-    /// Pose at a time.
-    pub fn pose_at(&self, time: Real) -> Pose {
-        let rotation = match self.motion {
-            Motion::Fixed => self.pose.rotation,
+impl Motion {
+    /// Rotation since t = 0.
+    fn turn(&self, time: Real) -> Quat {
+        match *self {
+            Motion::Fixed => Quat::IDENTITY,
             Motion::Driven { angular_velocity, stop, .. } => {
-                let time = stop.map_or(time, |stop| time.min(stop));
-                Quat::from_scaled_axis(angular_velocity * time) * self.pose.rotation
+                Quat::from_scaled_axis(angular_velocity * stop.map_or(time, |stop| time.min(stop)))
+            }
+        }
+    }
+
+    /// Velocity of the point of the body that is at x, and angular velocity.
+    fn velocities(&self, x: Vec3, time: Real) -> (Vec3, Vec3) {
+        match *self {
+            Motion::Fixed => (Vec3::ZERO, Vec3::ZERO),
+            Motion::Driven { stop: Some(stop), .. } if time >= stop => (Vec3::ZERO, Vec3::ZERO),
+            Motion::Driven { velocity, angular_velocity, center, .. } => {
+                let arm = x - (center + velocity * time);
+                (velocity + angular_velocity.cross(arm), angular_velocity)
+            }
+        }
+    }
+}
+
+impl Rigid {
+    /// Pose at a time as far as the scene tells it: a dynamic body's is that of the start.
+    pub fn pose_at(&self, time: Real) -> Pose {
+        match self.motion {
+            RigidMotion::Dynamic(_) => self.pose,
+            RigidMotion::Told(motion) => Pose {
+                position: motion.carry(self.pose.position, time),
+                rotation: motion.turn(time) * self.pose.rotation,
+            },
+        }
+    }
+
+    /// Is it moved by forces?
+    pub fn is_dynamic(&self) -> bool {
+        matches!(self.motion, RigidMotion::Dynamic(_))
+    }
+
+    /// The body at a time as far as the scene tells it: a dynamic body's is that of the start.
+    pub fn at(&self, time: Real) -> RigidNow {
+        let pose = self.pose_at(time);
+        let ((velocity, angular_velocity), mass) = match self.motion {
+            RigidMotion::Told(motion) => (motion.velocities(pose.position, time), None),
+            RigidMotion::Dynamic(start) => {
+                ((start.velocity, start.angular_velocity), Some(self.shape.mass(start.density)))
             }
         };
-        Pose { position: self.motion.carry(self.pose.position, time), rotation }
+        let mut now = RigidNow {
+            shape: self.shape.clone(),
+            pose,
+            to_world: Mat3::from_quat(pose.rotation),
+            center: pose.position,
+            velocity,
+            angular_velocity,
+            inverse_mass: 0.0,
+            inverse_inertia: Mat3::ZERO,
+            friction: self.friction,
+            restitution: self.restitution,
+        };
+        if let Some(mass) = mass {
+            now.place(pose, &mass);
+        }
+        now
     }
 }
 
@@ -128,63 +184,61 @@ impl Rigid {
 #[derive(Clone, Debug)]
 pub struct RigidNow {
     shape: RigidShape,
-    position: Vec3,
+    pub pose: Pose,
     to_world: Mat3,
-    velocity: Vec3,
-    angular_velocity: Vec3,
-    /// Point the body turns about.
-    center: Vec3,
+    /// Centre of mass; the position of bodies that are told their motion [m].
+    pub center: Vec3,
+    /// Velocity of the centre [m/s].
+    pub velocity: Vec3,
+    /// [rad/s]
+    pub angular_velocity: Vec3,
+    /// Zero unless dynamic [1/kg].
+    pub inverse_mass: Real,
+    /// About the centre, in world axes; zero unless dynamic [1/(kg m2)].
+    pub inverse_inertia: Mat3,
     pub friction: Real,
     pub restitution: Real,
-}
-
-impl Rigid {
-    /// The body at a time.
-    pub fn at(&self, time: Real) -> RigidNow {
-        let pose = self.pose_at(time);
-        let (velocity, angular_velocity, center) = match self.motion {
-            Motion::Fixed => (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO),
-            Motion::Driven { stop: Some(stop), .. } if time >= stop => (Vec3::ZERO, Vec3::ZERO, Vec3::ZERO),
-            Motion::Driven { velocity, angular_velocity, center, .. } => {
-                (velocity, angular_velocity, center + velocity * time)
-            }
-        };
-        RigidNow {
-            shape: self.shape.clone(),
-            position: pose.position,
-            to_world: Mat3::from_quat(pose.rotation),
-            velocity,
-            angular_velocity,
-            center,
-            friction: self.friction,
-            restitution: self.restitution,
-        }
-    }
 }
 
 impl RigidNow {
     /// As pressure sees it.
     pub fn as_wall(&self) -> super::WallBody {
         super::WallBody {
-            position: self.position,
+            position: self.pose.position,
             to_world: self.to_world,
             center: self.center,
-            velocity: self.velocity,
-            angular_velocity: self.angular_velocity,
-            inverse_mass: 0.0,
-            inverse_inertia: Mat3::ZERO,
+            inverse_mass: self.inverse_mass,
+            inverse_inertia: self.inverse_inertia,
         }
     }
 
     /// Signed distance and outward normal at a point of the world.
     pub fn surface(&self, x: Vec3) -> Surface {
-        let seen = self.shape.surface(self.to_world.transpose() * (x - self.position));
+        let seen = self.shape.surface(self.to_world.transpose() * (x - self.pose.position));
         Surface { normal: self.to_world * seen.normal, ..seen }
     }
 
     /// Velocity of the body at a point of the world.
     pub fn velocity_at(&self, x: Vec3) -> Vec3 {
         self.velocity + self.angular_velocity.cross(x - self.center)
+    }
+
+    pub fn shape(&self) -> &RigidShape {
+        &self.shape
+    }
+
+    /// Do impulses move it?
+    pub fn is_dynamic(&self) -> bool {
+        self.inverse_mass > 0.0
+    }
+
+    /// Puts a dynamic body of this mass at a pose; velocities stay.
+    pub(super) fn place(&mut self, pose: Pose, mass: &MassPart) {
+        self.pose = pose;
+        self.to_world = Mat3::from_quat(pose.rotation);
+        self.center = pose.to_world(mass.center);
+        self.inverse_mass = 1.0 / mass.mass;
+        self.inverse_inertia = self.to_world * mass.inertia.inverse() * self.to_world.transpose();
     }
 }
 
@@ -232,7 +286,7 @@ mod tests {
             name: "paddle".into(),
             shape: RigidShape::Sphere { radius: 1.0 },
             pose: Pose::IDENTITY,
-            motion,
+            motion: motion.into(),
             friction: 0.0,
             restitution: 0.0,
         };

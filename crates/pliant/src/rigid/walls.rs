@@ -14,9 +14,6 @@ pub struct WallBody {
     pub to_world: Mat3,
     /// The point it turns about: the centre of mass of a dynamic body.
     pub center: Vec3,
-    /// Velocity of that point.
-    pub velocity: Vec3,
-    pub angular_velocity: Vec3,
     /// Zero for bodies that nothing pushes.
     pub inverse_mass: Real,
     pub inverse_inertia: Mat3,

@@ -129,17 +129,15 @@ impl Flow {
     }
 
     /// Changes the coming step's velocities so that nothing is compressed at its end.
-    pub fn solve(&mut self, dt: Real, gravity: Vec3, velocities: &mut [Vec3]) -> PressureReport {
+    /// The rigid bodies have the velocities of the coming step.
+    pub fn solve(&mut self, dt: Real, rigids: &[RigidNow], velocities: &mut [Vec3]) -> PressureReport {
         let members = &self.neighbors.members;
         let n = members.len();
         self.compressions.resize(n, 0.0);
         self.guess.clear();
         self.guess.extend(members.iter().map(|&i| self.kappa[i as usize]));
         self.rigid_velocities.clear();
-        self.rigid_velocities.extend(self.walls.bodies.iter().map(|body| {
-            let fall = if body.inverse_mass > 0.0 { gravity * dt } else { Vec3::ZERO };
-            [body.velocity + fall, body.angular_velocity]
-        }));
+        self.rigid_velocities.extend(rigids.iter().map(|rigid| [rigid.velocity, rigid.angular_velocity]));
         let Flow { system, neighbors, walls, compressions, guess, .. } = self;
         system.rates(neighbors, walls, velocities, &self.rigid_velocities, compressions);
         system.predict(dt, compressions);

@@ -260,7 +260,7 @@ impl Simulation {
         let Some(flow) = &mut self.flow else { return PressureReport::default() };
         let start = Instant::now();
         flow.push_solids(-dt, &mut self.next_velocities);
-        let report = flow.solve(dt, self.setup.gravity, &mut self.next_velocities);
+        let report = flow.solve(dt, &self.rigids, &mut self.next_velocities);
         self.times.pressure += milliseconds(start);
         report
     }

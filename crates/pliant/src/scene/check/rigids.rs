@@ -39,7 +39,7 @@ fn rigid(at: At<'_>, index: usize, written: &RigidFile) -> Result<Rigid, SceneEr
         name,
         shape: shape(at.key("shape"), &written.shape)?,
         pose,
-        motion,
+        motion: motion.into(),
         friction: at.key("friction").range(written.friction.unwrap_or(0.3), 0.0, 100.0, "")?,
         restitution: at.key("restitution").range(written.restitution.unwrap_or(0.0), 0.0, 1.0, "")?,
     })

@@ -186,7 +186,10 @@ fn regions_motions_and_probes_are_read() {
     let driven = accept("name = \"floor\"", "position = [0, 2, 0]\nmotion = { velocity = [1, 0, 0] }");
     let (velocity, angular_velocity, center) = (Vec3::X, Vec3::ZERO, Vec3::new(0.0, 2.0, 0.0));
     let expected = Motion::Driven { velocity, angular_velocity, center, stop: None };
-    assert_eq!((driven.setup.rigids[0].name.as_str(), driven.setup.rigids[0].motion), ("rigid1", expected));
+    assert_eq!(
+        (driven.setup.rigids[0].name.as_str(), driven.setup.rigids[0].motion),
+        ("rigid1", expected.into())
+    );
 }
 
 #[test]
