@@ -12,7 +12,10 @@ use rayon::prelude::*;
 /// The pressure problem of a step; columns are in the order of the members.
 #[derive(Debug)]
 pub struct PressureSystem {
+    single: Kernel,
     kernel: KernelLanes,
+    /// Volume V0 of a particle in sums.
+    cell: Real,
     /// V0 W(0).
     w0: f32,
     dt: Real,
@@ -29,6 +32,8 @@ pub struct PressureSystem {
     vectors: Vec<[f32; 8]>,
     /// Change of velocity and of angular velocity of each rigid body, per dt.
     rigid_accelerations: Vec<[Vec3; 2]>,
+    /// Force on each rigid body, and torque about its centre.
+    rigid_forces: Vec<[Vec3; 2]>,
 }
 
 impl PressureSystem {
@@ -36,6 +41,8 @@ impl PressureSystem {
     pub fn new(kernel: Kernel, spacing: Real) -> Self {
         let cell = 1.0 / kernel.lattice_sum(spacing);
         PressureSystem {
+            single: kernel,
+            cell,
             kernel: kernel.lanes(cell),
             w0: (cell * kernel.w(0.0)) as f32,
             dt: 0.0,
@@ -46,6 +53,7 @@ impl PressureSystem {
             values: Vec::new(),
             vectors: Vec::new(),
             rigid_accelerations: Vec::new(),
+            rigid_forces: Vec::new(),
         }
     }
 
@@ -201,8 +209,10 @@ impl PressureSystem {
 
     /// Accelerations of the rigid bodies: the reactions to what they press.
     fn push_rigids(&mut self, walls: &Walls) {
-        self.rigid_accelerations.clear();
-        self.rigid_accelerations.resize(walls.bodies.len(), [Vec3::ZERO; 2]);
+        for column in [&mut self.rigid_accelerations, &mut self.rigid_forces] {
+            column.clear();
+            column.resize(walls.bodies.len(), [Vec3::ZERO; 2]);
+        }
         if walls.bodies.iter().all(|body| body.inverse_mass == 0.0) {
             return;
         }
@@ -221,9 +231,13 @@ impl PressureSystem {
         };
         let parts: Vec<_> = walls.touches.par_iter().map(chunk).collect();
         for (rigid, wrench) in parts.into_iter().flatten() {
-            let body = &walls.bodies[rigid as usize];
-            let sum = &mut self.rigid_accelerations[rigid as usize];
-            *sum = [sum[0] + wrench[0] * body.inverse_mass, sum[1] + body.inverse_inertia * wrench[1]];
+            let sum = &mut self.rigid_forces[rigid as usize];
+            *sum = [sum[0] + wrench[0], sum[1] + wrench[1]];
+        }
+        for ((acceleration, force), body) in
+            self.rigid_accelerations.iter_mut().zip(&self.rigid_forces).zip(&walls.bodies)
+        {
+            *acceleration = [force[0] * body.inverse_mass, body.inverse_inertia * force[1]];
         }
     }
 
@@ -265,9 +279,29 @@ impl PressureSystem {
         Vec3::new(u[3] as Real, u[4] as Real, u[5] as Real)
     }
 
-    /// Accelerations of the rigid bodies by the pressure last applied: of the centre, and angular.
-    pub fn rigid_accelerations(&self) -> &[[Vec3; 2]] {
-        &self.rigid_accelerations
+    /// Force and torque about its centre on each rigid body by the pressure last applied.
+    pub fn rigid_forces(&self) -> &[[Vec3; 2]] {
+        &self.rigid_forces
+    }
+
+    /// kappa of a member as last applied.
+    pub fn kappa(&self, m: usize) -> f32 {
+        self.values[m][3]
+    }
+
+    pub fn inverse_mass(&self, m: usize) -> f32 {
+        self.inverse_masses[m]
+    }
+
+    /// Volume over that at rest at the positions last measured, at most 1: fewer neighbours are a surface, not a void.
+    pub fn volume_ratio(&self, m: usize) -> f32 {
+        1.0 / (1.0 + self.compressions[m].max(0.0))
+    }
+
+    /// V0 ∇W_ij of two members.
+    pub fn gradient(&self, neighbors: &CurrentNeighbors, i: usize, j: usize) -> Vec3 {
+        let x_ij = neighbors.offset(i, j);
+        x_ij * -(self.cell * self.single.slope_over_r(x_ij.length()))
     }
 
     /// Bytes held.

@@ -151,26 +151,26 @@ pub(super) fn record(
 /// The frame of the present state.
 pub(super) fn frame(simulation: &Simulation, index: u32, fields: &[PointFields]) -> Frame {
     let particles = simulation.particles();
+    let bodies = simulation.bodies();
+    let rows: Vec<usize> = bodies.iter().flat_map(|b| b.range.clone()).collect();
     let single = |v: &crate::math::Vec3| v.as_vec3().to_array();
+    let vectors = |column: &[crate::math::Vec3]| rows.iter().map(|&i| single(&column[i])).collect::<Vec<_>>();
     let scalars = |name: &str, f: &dyn Fn(usize) -> f32| Field {
         name: name.to_string(),
-        values: Values::Scalars((0..particles.len()).map(f).collect()),
+        values: Values::Scalars(rows.iter().map(|&i| f(i)).collect()),
     };
-    let bodies = simulation.bodies();
     let numbers = bodies.iter().enumerate().flat_map(|(k, b)| std::iter::repeat_n(k as i32, b.range.len()));
     Frame {
         index,
         time: simulation.time(),
         bodies: bodies.iter().map(|b| FrameBody { name: b.name.clone(), count: b.range.len() }).collect(),
-        positions: particles.positions.iter().map(single).collect(),
+        positions: vectors(&particles.positions),
         fields: vec![
-            Field {
-                name: "velocity".into(),
-                values: Values::Vectors(particles.velocities.iter().map(single).collect()),
-            },
+            Field { name: "velocity".into(), values: Values::Vectors(vectors(&particles.velocities)) },
             Field { name: "body".into(), values: Values::Integers(numbers.collect()) },
             scalars("stress", &|i| fields[i].von_mises),
             scalars("volume_ratio", &|i| fields[i].volume_ratio),
+            scalars("pressure", &|i| fields[i].pressure),
         ],
     }
 }

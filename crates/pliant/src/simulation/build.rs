@@ -1,8 +1,11 @@
 //! From set-up to simulation: sampling, ordering, rest neighbourhoods, stable steps.
 
 use super::flow::Flow;
+use super::occupied::Occupied;
+use super::sub_steps::SubSteps;
 use super::{
-    Body, BodySetup, PlacedLoad, Pressure, PressureTotals, Setup, Simulation, Solid, SolverTotals, StageTimes,
+    Body, BodySetup, PlacedLoad, Pressure, PressureTotals, Removed, Setup, Simulation, Solid, SolverTotals,
+    StageTimes,
 };
 use crate::elasticity::{ElasticBody, FactorShelf, ImplicitSolver, Method, StableStep};
 use crate::forces::contact::{ContactBody, ParticleContacts, SurfaceLaw};
@@ -28,10 +31,14 @@ impl Simulation {
     pub fn new(setup: Setup) -> Result<Simulation, BuildError> {
         let kernel = Kernel::new(setup.kernel, setup.support * setup.spacing);
         let mut particles = Particles::default();
+        let occupied = Occupied::by(&setup);
+        let mut removed = Removed::default();
         let mut bodies: Vec<Body> = Vec::with_capacity(setup.bodies.len());
         for (index, body) in setup.bodies.iter().enumerate() {
             let twin = setup.bodies[..index].iter().position(|b| b.is_twin_of(body)).map(|k| &bodies[k]);
-            bodies.push(build_body(index, &setup, kernel, twin, &mut particles)?);
+            let (built, overlapping) = build_body(index, &setup, kernel, twin, &occupied, &mut particles)?;
+            bodies.push(built);
+            removed.overlapping += overlapping as u64;
         }
         for (probe, p) in setup.probes.iter().enumerate() {
             let range = bodies[p.body].range.clone();
@@ -67,23 +74,34 @@ impl Simulation {
             times: StageTimes::default(),
             solvers: SolverTotals::default(),
             pressures: PressureTotals::default(),
+            removed,
             setup,
         })
     }
 }
 
+/// The body, and the number of its particles left out where solids and rigid bodies are.
 /// `twin` is a body that is alike: what is constant is shared with it.
 fn build_body(
     index: usize,
     setup: &Setup,
     kernel: Kernel,
     twin: Option<&Body>,
+    occupied: &Occupied,
     particles: &mut Particles,
-) -> Result<Body, BuildError> {
+) -> Result<(Body, usize), BuildError> {
     let (s, body) = (setup.spacing, &setup.bodies[index]);
     let name = || body.name.clone();
-    let rest = in_curve_order(body.shape.sample(s, body.sampling));
-    if rest.is_empty() {
+    let mut rest = match &body.emitter {
+        Some(_) => Vec::new(),
+        None => in_curve_order(body.shape.sample(s, body.sampling)),
+    };
+    let sampled = rest.len();
+    if body.method.is_none() {
+        rest.retain(|&p| occupied.has_room(body.start_position(p)));
+    }
+    let overlapping = sampled - rest.len();
+    if rest.is_empty() && body.emitter.is_none() {
         return Err(BuildError::NoParticles { body: index, name: name() });
     }
     let volume = s.powi(3);
@@ -93,12 +111,23 @@ fn build_body(
         place_loads(body, &rest).map_err(|load| BuildError::EmptyLoad { body: index, name: name(), load })?;
     let range = particles.append(&rows);
     drop((rest, rows)); // what follows needs the memory more
-
-    let mut built = Body { name: name(), range, material: body.material.clone(), solid: None, loads };
+    let mut room = range.clone();
+    if let Some(emitter) = &body.emitter {
+        let waiting = Particle {
+            positions: emitter.pose.position,
+            velocities: Vec3::ZERO,
+            rest_positions: Vec3::ZERO,
+            masses: body.material.density * volume,
+            pins: FREE,
+        };
+        room.end = particles.append(&vec![waiting; emitter.capacity]).end;
+    }
+    let material = body.material.clone();
+    let mut built = Body { name: name(), range, room, emitted: 0, material, solid: None, loads };
     if let Some(method) = body.method {
         built.solid = Some(build_solid(index, setup, kernel, method, twin, &built, particles));
     }
-    Ok(built)
+    Ok((built, overlapping))
 }
 
 fn build_solid(
@@ -127,7 +156,16 @@ fn build_solid(
     };
     let family = setup.bodies.iter().position(|b| b.is_alike(body)).unwrap_or(index);
     let implicit = method.model.is_implicit().then(|| ImplicitSolver::new(&elastic, masses, family));
-    Solid { method, elastic, implicit, stable, most_deformed: 0, max_stretch_squared: 1.0, stiffening: 1.0 }
+    Solid {
+        method,
+        elastic,
+        implicit,
+        stable,
+        most_deformed: 0,
+        max_stretch_squared: 1.0,
+        stiffening: 1.0,
+        sub_steps: SubSteps::default(),
+    }
 }
 
 fn in_curve_order(points: Vec<Vec3>) -> Vec<Vec3> {

@@ -35,6 +35,8 @@ pub struct PointFields {
     pub volume_ratio: f32,
     /// [Pa]
     pub von_mises: f32,
+    /// Of the pressure among all matter [Pa].
+    pub pressure: f32,
 }
 
 impl PointFields {
@@ -43,12 +45,13 @@ impl PointFields {
             energy: state.energy,
             volume_ratio: state.deformation_gradient.determinant() as f32,
             von_mises: state.von_mises() as f32,
+            pressure: 0.0,
         }
     }
 }
 
 impl Simulation {
-    /// Fields of every particle, in the order of the store.
+    /// Fields of every particle, in the order of the store; those of rows that wait are at rest.
     pub fn fields(&self) -> Vec<PointFields> {
         let mut fields = Vec::with_capacity(self.particles.len());
         for body in &self.bodies {
@@ -59,6 +62,16 @@ impl Simulation {
             };
             let of = |i: usize| PointFields::of(&state(i));
             fields.par_extend((0..body.range.len()).into_par_iter().with_min_len(128).map(of));
+            if let Some(flow) = &self.flow {
+                let fields = &mut fields[body.range.clone()];
+                fields.par_iter_mut().with_min_len(1024).zip(body.range.clone()).for_each(|(field, i)| {
+                    field.pressure = flow.pressure(i);
+                    if body.solid.is_none() {
+                        field.volume_ratio = flow.volume_ratio(i);
+                    }
+                });
+            }
+            fields.resize(body.room.end, PointFields::of(&PointState::AT_REST));
         }
         fields
     }

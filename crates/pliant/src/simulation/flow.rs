@@ -5,7 +5,9 @@ use crate::kernel::Kernel;
 use crate::math::{Real, Vec3};
 use crate::neighbors::{Cells, CurrentNeighbors};
 use crate::particles::Particles;
-use crate::pressure::{PressureReport, PressureSystem, ProjectedGradients, Settings};
+use crate::pressure::{
+    Friction, FrictionInput, PressureReport, PressureSystem, ProjectedGradients, Settings,
+};
 use crate::rigid::{RigidNow, RigidShape, Walls};
 use rayon::prelude::*;
 
@@ -28,6 +30,10 @@ pub(super) struct Flow {
     rest_densities: Vec<f32>,
     /// kappa = p V0 of the last step [J], by index in the store.
     pub kappa: Vec<f32>,
+    /// Volume over that at rest where compressed, by index in the store.
+    volume_ratios: Vec<f32>,
+    /// p / kappa [Pa/J].
+    pressure_unit: Real,
     /// Accelerations of the particles of solids by the pressure of the last step.
     held: Vec<Vec3>,
     /// In the order of the members.
@@ -35,8 +41,12 @@ pub(super) struct Flow {
     guess: Vec<f32>,
     /// Velocity and angular velocity of each rigid body before pressure.
     rigid_velocities: Vec<[Vec3; 2]>,
-    /// Change of both by pressure.
-    pub rigid_changes: Vec<[Vec3; 2]>,
+    friction: Friction,
+    /// Coulomb coefficient by body; none for liquids.
+    coefficients: Vec<Option<Real>>,
+    spacing: Real,
+    /// Impulse and angular impulse about its centre that each rigid body takes in this step.
+    pub impulses: Vec<[Vec3; 2]>,
 }
 
 /// What a step tells the flow about the particles.
@@ -82,11 +92,18 @@ impl Flow {
             body_of,
             rest_densities,
             kappa: vec![0.0; n],
+            volume_ratios: vec![1.0; n],
+            pressure_unit: kernel.lattice_moment(setup.spacing)
+                / kernel.lattice_sum(setup.spacing)
+                / setup.spacing.powi(3),
             held: vec![Vec3::ZERO; if bodies.iter().any(|b| b.solid.is_some()) { n } else { 0 }],
             compressions: Vec::new(),
             guess: Vec::new(),
             rigid_velocities: Vec::new(),
-            rigid_changes: Vec::new(),
+            friction: Friction::default(),
+            coefficients: bodies.iter().map(|b| b.solid.as_ref().map(|_| b.material.friction)).collect(),
+            spacing: setup.spacing,
+            impulses: Vec::new(),
         }
     }
 
@@ -144,11 +161,49 @@ impl Flow {
         let report = self.solver.solve(system, neighbors, walls, dt, compressions, guess, self.settings);
         for (m, &i) in neighbors.members.iter().enumerate() {
             self.kappa[i as usize] = guess[m];
+            self.volume_ratios[i as usize] = system.volume_ratio(m);
             velocities[i as usize] += system.acceleration(m) * dt;
         }
-        self.rigid_changes.clear();
-        self.rigid_changes.extend(system.rigid_accelerations().iter().map(|[v, w]| [*v * dt, *w * dt]));
+        self.impulses.clear();
+        self.impulses.extend(system.rigid_forces().iter().map(|[force, torque]| [*force * dt, *torque * dt]));
         report
+    }
+
+    /// Friction among solids and against rigid bodies, once pressure is known; their velocities include it by now.
+    pub fn rub(&mut self, dt: Real, rigids: &[RigidNow], positions: &[Vec3], velocities: &mut [Vec3]) {
+        let (body_of, coefficients) = (&self.body_of, &self.coefficients);
+        let input = FrictionInput {
+            neighbors: &self.neighbors,
+            walls: &self.walls,
+            rigids,
+            positions,
+            coefficient: &|i| coefficients[body_of[i as usize] as usize],
+            spacing: self.spacing,
+            dt,
+        };
+        self.impulses = self.friction.act(&self.system, &input, velocities);
+    }
+
+    /// Pressure at a particle of the store [Pa]: the force on a particle is -s³ ∇p.
+    pub fn pressure(&self, i: usize) -> f32 {
+        (self.pressure_unit * self.kappa[i] as Real) as f32
+    }
+
+    /// Volume over that at rest of a particle of the store, at most 1.
+    pub fn volume_ratio(&self, i: usize) -> f32 {
+        self.volume_ratios[i]
+    }
+
+    /// The particles that take part have changed: those of these bodies do now.
+    pub fn take_part(&mut self, bodies: &[Body]) {
+        self.particles.clear();
+        self.particles.extend(bodies.iter().flat_map(|b| b.range.clone()).map(|i| i as u32));
+    }
+
+    /// Two particles of the store change places.
+    pub fn swap(&mut self, i: usize, j: usize) {
+        self.kappa.swap(i, j);
+        self.volume_ratios.swap(i, j);
     }
 
     pub fn save(&self) -> Vec<u8> {

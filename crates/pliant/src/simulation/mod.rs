@@ -2,17 +2,21 @@
 
 mod build;
 mod diagnostics;
+mod emitters;
 mod error;
 mod flow;
+mod occupied;
 mod probes;
 mod setup;
 mod solver_totals;
 mod state;
 mod step;
+mod sub_steps;
 mod time_step;
 
 pub use build::BuildError;
 pub use diagnostics::{BodyDiagnostics, PointFields};
+pub use emitters::{Emitter, Mouth};
 pub use error::{Stage, StepError, Trouble};
 pub use setup::*;
 pub use solver_totals::{PressureTotals, SolverTotals};
@@ -27,6 +31,7 @@ use crate::particles::Particles;
 use crate::rigid::RigidNow;
 use flow::Flow;
 use std::ops::Range;
+use sub_steps::SubSteps;
 
 /// Matter in motion: particles, bodies and obstacles at a time.
 pub struct Simulation {
@@ -51,13 +56,20 @@ pub struct Simulation {
     next_velocities: Vec<Vec3>,
     times: StageTimes,
     solvers: SolverTotals,
+    /// Particles of liquids taken out: overlapping others at the start, and outside the domain since.
+    removed: Removed,
     pressures: PressureTotals,
 }
 
 /// A body: a range of the store and what computes its forces.
 pub struct Body {
     pub name: String,
+    /// Its particles in the store.
     pub range: Range<usize>,
+    /// All rows of the store kept for it: those behind `range` wait to be emitted, or were removed.
+    room: Range<usize>,
+    /// Layers its emitter has emitted.
+    emitted: usize,
     pub material: Material,
     /// None for liquids.
     pub solid: Option<Solid>,
@@ -78,6 +90,7 @@ pub struct Solid {
     max_stretch_squared: Real,
     /// Stiffness over that at rest in the last step.
     stiffening: Real,
+    sub_steps: SubSteps,
 }
 
 /// A load with the particles (of the body) it acts on.
@@ -87,7 +100,26 @@ struct PlacedLoad {
     until: Option<Real>,
 }
 
+/// Particles of liquids that were taken out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// At the start, inside solids and rigid bodies.
+    pub overlapping: u64,
+    /// Outside the domain, or in a drain.
+    pub leaving: u64,
+}
+
 impl Simulation {
+    /// Particles of liquids taken out so far.
+    pub fn removed(&self) -> Removed {
+        self.removed
+    }
+
+    /// Number of particles in motion.
+    pub fn active_particles(&self) -> usize {
+        self.bodies.iter().map(|body| body.range.len()).sum()
+    }
+
     /// Time [s].
     pub fn time(&self) -> Real {
         self.time

@@ -1,5 +1,6 @@
 //! What a simulation is made from: checked, trusted, in SI units.
 
+use super::Emitter;
 use crate::elasticity::Method;
 use crate::forces::fields::Field;
 use crate::geometry::{Pose, Region, Sampling, Shape};
@@ -26,6 +27,10 @@ pub struct Setup {
     pub pressure: Pressure,
     /// Do particles of bodies collide with one another (and rigids)?
     pub contact: Contact,
+    /// Liquid outside is taken out.
+    pub domain: Region,
+    /// Liquid inside is taken out; in world coordinates.
+    pub drains: Vec<Region>,
     pub bodies: Vec<BodySetup>,
     pub rigids: Vec<Rigid>,
     pub probes: Vec<ProbeSetup>,
@@ -66,6 +71,8 @@ pub struct BodySetup {
     /// How its elastic force is computed; none for a liquid.
     pub method: Option<Method>,
     pub shape: Shape,
+    /// It starts empty and is filled by this, in place of its shape; liquids only.
+    pub emitter: Option<Emitter>,
     pub sampling: Sampling,
     pub pose: Pose,
     pub velocity: Vec3,

@@ -9,6 +9,7 @@ use super::{Body, BodySetup, Simulation, Solid, Stage, StepError, TimeStepLimit,
 use crate::elasticity::{Deformation, SolveReport, StepInput};
 use crate::forces::contact::{ContactInput, RigidContacts};
 use crate::forces::fields::Field;
+use crate::material::Material;
 use crate::math::{Real, Vec3, max_with_index, sum};
 use crate::particles::{FREE, Particles};
 use crate::pressure::PressureReport;
@@ -64,6 +65,7 @@ impl StageTimes {
 impl Simulation {
     /// Takes one step towards `until`, no further.
     pub fn step(&mut self, until: Real) -> Result<StepReport, StepError> {
+        self.emit_and_drain();
         self.compute_elastic_forces()?;
         self.survey_flow();
         let limit = self.time_step_limit();
@@ -78,9 +80,12 @@ impl Simulation {
         let (contacts, solve) = loop {
             self.apply_forces(dt); // explicit elasticity, gravity, fields, loads, damping
             self.move_pins(dt);
+            self.take_sub_steps(dt);
             let solved = self.solve_implicit_bodies(dt);
             let contacts = self.resolve_contacts(dt);
-            pressure = self.solve_pressure(dt);
+            let elastic_dt = dt;
+            dt = self.shorten(dt);
+            pressure = self.solve_pressure(elastic_dt, dt);
             self.move_pins(dt);
             match solved.and_then(|solve| self.check_velocities(dt).map(|()| solve)) {
                 Ok(solve) => break (contacts, solve),
@@ -209,10 +214,10 @@ impl Simulation {
         let acting = |field| (field, Field::duration_within(field, from, to));
         let fields: Vec<(&Field, Real)> =
             self.setup.fields.iter().map(acting).filter(|(_, duration)| *duration > 0.0).collect();
-        for body in &self.bodies {
+        for (k, body) in self.bodies.iter().enumerate() {
             let keep = (-body.material.damping * dt).exp();
             let explicit = body.solid.as_ref().is_none_or(|solid| solid.implicit.is_none());
-            let forces = body.explicit_forces();
+            let forces = body.explicit_forces().filter(|_| !self.needs_sub_steps(k, full));
             // Damping must not touch what implicit forces have yet to balance, or a body would rest at a smaller load.
             let kept = if explicit { keep } else { 1.0 };
             let velocities = &self.particles.velocities[body.range.clone()];
@@ -255,12 +260,26 @@ impl Simulation {
         self.times.neighbors += milliseconds(start);
     }
 
-    /// Velocities with which nothing is compressed at the end of the step.
-    fn solve_pressure(&mut self, dt: Real) -> PressureReport {
+    /// The step again, now that the velocities before pressure are known [P18 Alg. 3]: what elasticity has made fast
+    /// must not pass through other matter.
+    fn shorten(&self, dt: Real) -> Real {
+        if self.flow.is_none() {
+            return dt;
+        }
+        let next = &self.next_velocities;
+        let (fastest, _) = max_with_index(next.len(), |i| next[i].length_squared());
+        let longest = self.cfl() * self.setup.spacing / fastest.sqrt();
+        if longest < dt { longest.max(0.1 * dt) } else { dt }
+    }
+
+    /// Velocities with which nothing is compressed at the end of the step. `elastic_dt` is the step that the elastic
+    /// forces were computed for.
+    fn solve_pressure(&mut self, elastic_dt: Real, dt: Real) -> PressureReport {
         let Some(flow) = &mut self.flow else { return PressureReport::default() };
         let start = Instant::now();
-        flow.push_solids(-dt, &mut self.next_velocities);
+        flow.push_solids(-elastic_dt, &mut self.next_velocities);
         let report = flow.solve(dt, &self.rigids, &mut self.next_velocities);
+        flow.rub(dt, &self.rigids, &self.particles.positions, &mut self.next_velocities);
         self.times.pressure += milliseconds(start);
         report
     }
@@ -269,7 +288,7 @@ impl Simulation {
     fn inverse_mass(&self, i: usize) -> Real {
         let Particles { masses, pins, .. } = &self.particles;
         let held = pins[i] != FREE && self.setup.bodies[self.locate(i).0].is_held(pins[i], self.time);
-        if held { 0.0 } else { 1.0 / masses[i] }
+        if held || self.told_velocity(i).is_some() { 0.0 } else { 1.0 / masses[i] }
     }
 
     /// Impulses between particles, then against rigid bodies.
@@ -305,8 +324,15 @@ impl Simulation {
         contacts
     }
 
-    /// Pinned particles go where their pin carries them.
+    /// Pinned particles go where their pin carries them, liquid in the mouth of an emitter as it is told.
     fn move_pins(&mut self, dt: Real) {
+        for k in (0..self.bodies.len()).filter(|&k| self.setup.bodies[k].emitter.is_some()) {
+            for i in self.bodies[k].range.clone() {
+                if let Some(velocity) = self.told_velocity(i) {
+                    self.next_velocities[i] = velocity;
+                }
+            }
+        }
         let (time, particles) = (self.time, &self.particles);
         for (body, setup) in self.bodies.iter().zip(&self.setup.bodies) {
             if setup.pins.is_empty() {
@@ -358,6 +384,12 @@ impl Simulation {
                 *v = *next;
                 *x += *next * dt;
             });
+        for body in &self.bodies {
+            let lead = body.solid.as_ref().map_or(&[][..], |solid| &solid.sub_steps.lead);
+            for (v, lead) in velocities[body.range.clone()].iter_mut().zip(lead) {
+                *v += *lead;
+            }
+        }
         // The last step to an output time lands on it exactly.
         self.time = if (until - self.time - dt).abs() <= 1e-9 * dt { until } else { self.time + dt };
         self.steps += 1;
@@ -398,7 +430,12 @@ impl Body {
 }
 
 impl Solid {
-    fn note_deformation(&mut self, deformation: Deformation) {
+    /// Stiffness over that at rest with the moduli of the start, at which its frequency was found.
+    pub(super) fn stiffening_now(&self, material: &Material) -> Real {
+        self.stiffening * self.elastic.moduli().stiffness_over(material.moduli)
+    }
+
+    pub(super) fn note_deformation(&mut self, deformation: Deformation) {
         self.max_stretch_squared = deformation.max_stretch_squared();
         self.stiffening = deformation.stiffening(self.method.law);
         self.most_deformed = deformation.particle;
@@ -407,7 +444,7 @@ impl Solid {
 
 impl BodySetup {
     /// Is a particle with this pin held at this time?
-    fn is_held(&self, pin: u32, time: Real) -> bool {
+    pub(super) fn is_held(&self, pin: u32, time: Real) -> bool {
         self.pins.get(pin as usize).is_some_and(|pin| pin.until.is_none_or(|t| time < t))
     }
 }

@@ -57,19 +57,24 @@ impl TimeStepLimit {
 }
 
 impl Simulation {
+    /// Spacings a particle may move in one step.
+    pub(super) fn cfl(&self) -> Real {
+        match self.setup.time_step {
+            TimeStep::Adaptive { cfl, .. } => cfl,
+            TimeStep::Fixed(_) => FIXED_CFL,
+        }
+    }
+
     /// The longest step the present state admits.
     pub fn time_step_limit(&self) -> TimeStepLimit {
-        let (scene, cfl) = match self.setup.time_step {
-            TimeStep::Adaptive { max, cfl } => (max, cfl),
-            TimeStep::Fixed(dt) => (dt, FIXED_CFL),
-        };
+        let (TimeStep::Adaptive { max: scene, .. } | TimeStep::Fixed(scene)) = self.setup.time_step;
+        let cfl = self.cfl();
         let mut limit = TimeStepLimit { dt: scene, criterion: Criterion::Scene, at: None };
         for (k, body) in self.bodies.iter().enumerate() {
             let Some(solid) = &body.solid else { continue };
-            if let Some(stable) = &solid.stable {
-                // the frequency is that at the moduli of the start
-                let moduli = solid.elastic.moduli().stiffness_over(body.material.moduli);
-                let dt = stable.time_step(solid.stiffening * moduli);
+            // with pressure, explicit bodies take their own steps inside the common one
+            if let Some(stable) = solid.stable.filter(|_| self.flow.is_none()) {
+                let dt = stable.time_step(solid.stiffening_now(&body.material));
                 limit.tighten(dt, Criterion::Stiffness, (k, stable.particle));
             }
             if solid.method.xsph > 0.0 {
@@ -101,7 +106,7 @@ impl Simulation {
 
     /// Body and particle within the body of a particle of the store.
     pub(super) fn locate(&self, i: usize) -> (usize, usize) {
-        let body = self.bodies.partition_point(|b| b.range.end <= i).min(self.bodies.len() - 1);
+        let body = self.bodies.partition_point(|b| b.room.end <= i).min(self.bodies.len() - 1);
         (body, i - self.bodies[body].range.start)
     }
 

@@ -114,6 +114,7 @@ fn sketch(
         material: material.clone(),
         method: *method,
         shape: shape(at.key("shape"), &written.shape)?,
+        emitter: None,
         sampling: Sampling::Lattice,
         pose,
         velocity: at.key("velocity").vector_or_zero(written.velocity, FASTEST, "m/s")?,

@@ -22,6 +22,7 @@ use super::read::{At, Read};
 use super::suggest::quoted;
 use super::tree::Source;
 use super::{Format, OutputSettings, Scene};
+use crate::geometry::Region;
 use crate::kernel::KernelKind;
 use crate::math::Real;
 use crate::pressure::Settings;
@@ -99,6 +100,8 @@ fn setup(
             between_bodies: contact.and_then(|contact| contact.between_bodies).unwrap_or(true),
             within_body: contact.and_then(|contact| contact.within_body).unwrap_or(true),
         },
+        domain: Region::All,
+        drains: Vec::new(),
         rigids: rigids::rigids(at.key("rigids"), rigids)?,
         probes: probes::probes(at.key("probes"), probes, &bodies, times)?,
         bodies,
