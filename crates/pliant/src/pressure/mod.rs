@@ -16,7 +16,9 @@
 mod friction;
 mod projected;
 mod system;
+mod tait;
 
 pub use friction::{Friction, FrictionInput};
 pub use projected::{PressureReport, ProjectedGradients, Settings};
 pub use system::PressureSystem;
+pub use tait::Tait;

@@ -3,8 +3,9 @@
 //! Nothing is stored of a pair but its index: gradients are computed from positions that are gathered together with the
 //! values. That reads four bytes a pair instead of sixteen.
 
+use super::PressureReport;
 use crate::kernel::{Kernel, KernelLanes};
-use crate::math::{LANES, Lane, Real, Vec3, Vec3x8, gather4, gather8};
+use crate::math::{LANES, Lane, Real, Vec3, Vec3x8, gather4, gather8, max_with_index, sum};
 use crate::neighbors::{CHUNK_PARTICLES, CurrentNeighbors, Slice, offset};
 use crate::rigid::{Touch, Walls};
 use rayon::prelude::*;
@@ -282,6 +283,20 @@ impl PressureSystem {
     /// Force and torque about its centre on each rigid body by the pressure last applied.
     pub fn rigid_forces(&self) -> &[[Vec3; 2]] {
         &self.rigid_forces
+    }
+
+    /// The density errors as they are, without a solve.
+    pub fn report(&self) -> PressureReport {
+        let error = |m: usize| self.compressions[m].max(0.0) as Real;
+        let n = self.compressions.len();
+        let (max_error, _) = max_with_index(n, error);
+        let mean_error = sum(n, 0.0, error) / n.max(1) as Real;
+        PressureReport { iterations: 0, mean_error, max_error: max_error.max(0.0), converged: true }
+    }
+
+    /// Compression c of a member at the positions last measured.
+    pub fn compression(&self, m: usize) -> f32 {
+        self.compressions[m]
     }
 
     /// kappa of a member as last applied.

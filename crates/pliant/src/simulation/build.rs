@@ -9,6 +9,7 @@ use super::{
 };
 use crate::elasticity::{ElasticBody, FactorShelf, ImplicitSolver, Method, StableStep};
 use crate::forces::contact::{ContactBody, ParticleContacts, SurfaceLaw};
+use crate::geometry::Region;
 use crate::kernel::Kernel;
 use crate::math::{Mat3, Real, Vec3};
 use crate::particles::{FREE, Particle, Particles, hilbert_order};
@@ -48,7 +49,7 @@ impl Simulation {
         }
         let flow = match setup.pressure {
             Pressure::None => None,
-            Pressure::Implicit(settings) => Some(Flow::new(&setup, kernel, settings, &bodies, &particles)),
+            _ => Some(Flow::new(&setup, kernel, &bodies, &particles)),
         };
         let contact_bodies =
             bodies.iter().map(|b| ContactBody { surface: b.surface(), law: b.surface_law() }).collect();
@@ -59,14 +60,13 @@ impl Simulation {
             setup.contact.within_body && flow.is_none(),
             contact_bodies,
         );
-        Ok(Simulation {
+        let mut simulation = Simulation {
             time: 0.0,
             steps: 0,
             last_dt: 0.0,
             effort_dt: Real::INFINITY,
             next_velocities: vec![Vec3::ZERO; particles.len()],
             rigids: Vec::new(),
-            particles,
             bodies,
             contacts,
             flow,
@@ -75,8 +75,12 @@ impl Simulation {
             solvers: SolverTotals::default(),
             pressures: PressureTotals::default(),
             removed,
+            domain: setup.domain.clone().unwrap_or_else(|| ten_times(&setup, &particles)),
+            particles,
             setup,
-        })
+        };
+        simulation.set_moduli();
+        Ok(simulation)
     }
 }
 
@@ -166,6 +170,17 @@ fn build_solid(
         stiffening: 1.0,
         sub_steps: SubSteps::default(),
     }
+}
+
+/// A box ten times as large as that of all particles and rigid bodies.
+fn ten_times(setup: &Setup, particles: &Particles) -> Region {
+    let reach =
+        |rigid: &crate::rigid::Rigid| rigid.shape.reach().map(|r| (rigid.pose.position, Vec3::splat(r)));
+    let points = particles.positions.iter().map(|&x| (x, Vec3::ZERO));
+    let corners = points.chain(setup.rigids.iter().filter_map(reach)).flat_map(|(x, r)| [x - r, x + r]);
+    let (min, max) = corners.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)));
+    let (center, half) = (0.5 * (min + max), Vec3::splat((max - min).max_element() * 5.0 + 1.0));
+    Region::Box { min: center - half, max: center + half }
 }
 
 fn in_curve_order(points: Vec<Vec3>) -> Vec<Vec3> {

@@ -57,8 +57,8 @@ impl Simulation {
         for body in &self.bodies {
             let x = &self.particles.positions[body.range.clone()];
             let state = |i: usize| match &body.solid {
-                Some(solid) => solid.elastic.point_state(i, x),
-                None => PointState::AT_REST,
+                Some(solid) if !solid.is_molten() => solid.elastic.point_state(i, x),
+                _ => PointState::AT_REST,
             };
             let of = |i: usize| PointFields::of(&state(i));
             fields.par_extend((0..body.range.len()).into_par_iter().with_min_len(128).map(of));

@@ -31,6 +31,15 @@ pub enum Mouth {
 pub(super) const TOLD_LAYERS: usize = 2;
 
 impl Emitter {
+    /// Number of points of a layer, about, without making them.
+    pub fn particles_per_layer(&self, spacing: Real) -> Real {
+        let area = match self.mouth {
+            Mouth::Circle { radius } => std::f64::consts::PI * radius * radius,
+            Mouth::Box { size } => size[0] * size[1],
+        };
+        (1.2 * area / (spacing * spacing)).max(1.0) + 4.0
+    }
+
     /// Points of one layer, in the coordinates of the pose.
     pub fn layer(&self, spacing: Real) -> Vec<Vec3> {
         let half = match self.mouth {
@@ -124,7 +133,7 @@ impl Simulation {
 
     fn leaves(&self, x: Vec3) -> bool {
         let inside = |region: &Region| region.contains(x);
-        !self.setup.domain.contains(x) || self.setup.drains.iter().any(inside)
+        !self.domain.contains(x) || self.setup.drains.iter().any(inside)
     }
 
     /// Puts particle i of liquid k behind its range.

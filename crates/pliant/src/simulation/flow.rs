@@ -1,15 +1,14 @@
 //! What acts between particles that are near each other now: pressure among all matter.
 
-use super::{Body, Setup};
+use super::{Body, Pressure, Setup};
 use crate::kernel::Kernel;
 use crate::math::{Real, Vec3};
 use crate::neighbors::{Cells, CurrentNeighbors};
 use crate::particles::Particles;
-use crate::pressure::{
-    Friction, FrictionInput, PressureReport, PressureSystem, ProjectedGradients, Settings,
-};
+use crate::pressure::{Friction, FrictionInput, PressureReport, PressureSystem, ProjectedGradients};
 use crate::rigid::{RigidNow, RigidShape, Walls};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Particles a task works on.
 const TASK: usize = 1024;
@@ -17,7 +16,7 @@ const TASK: usize = 1024;
 /// Present neighbours, rigid boundaries and pressure.
 pub(super) struct Flow {
     kernel: Kernel,
-    settings: Settings,
+    pressure: Pressure,
     neighbors: CurrentNeighbors,
     walls: Walls,
     system: PressureSystem,
@@ -28,6 +27,8 @@ pub(super) struct Flow {
     body_of: Vec<u32>,
     /// What rest neighbours contribute to a solid particle's density; 0 for liquids. By index in the store.
     rest_densities: Vec<f32>,
+    /// The same of bodies that are molten now and may be solid again.
+    molten: Vec<(Range<usize>, Vec<f32>)>,
     /// kappa = p V0 of the last step [J], by index in the store.
     pub kappa: Vec<f32>,
     /// Volume over that at rest where compressed, by index in the store.
@@ -58,13 +59,7 @@ pub(super) struct FlowInput<'a> {
 }
 
 impl Flow {
-    pub fn new(
-        setup: &Setup,
-        kernel: Kernel,
-        settings: Settings,
-        bodies: &[Body],
-        particles: &Particles,
-    ) -> Self {
+    pub fn new(setup: &Setup, kernel: Kernel, bodies: &[Body], particles: &Particles) -> Self {
         let n = particles.len();
         let (mut body_of, mut rest_densities) = (vec![0; n], vec![0.0; n]);
         for (k, body) in bodies.iter().enumerate() {
@@ -83,7 +78,7 @@ impl Flow {
         }
         Flow {
             kernel,
-            settings,
+            pressure: setup.pressure,
             neighbors: CurrentNeighbors::default(),
             walls,
             system: PressureSystem::new(kernel, setup.spacing),
@@ -91,6 +86,7 @@ impl Flow {
             particles: bodies.iter().flat_map(|b| b.range.clone()).map(|i| i as u32).collect(),
             body_of,
             rest_densities,
+            molten: Vec::new(),
             kappa: vec![0.0; n],
             volume_ratios: vec![1.0; n],
             pressure_unit: kernel.lattice_moment(setup.spacing)
@@ -127,6 +123,14 @@ impl Flow {
             |i| rest[i as usize],
             |i| (input.inverse_mass)(i as usize) as f32,
         );
+        if let Pressure::Weak(tait) = self.pressure {
+            let unit = self.pressure_unit;
+            for (m, &i) in self.neighbors.members.iter().enumerate() {
+                let density = input.particles.masses[i as usize] / self.spacing.powi(3);
+                let p = density * tait.specific_pressure(self.system.compression(m) as Real);
+                self.kappa[i as usize] = (p / unit) as f32;
+            }
+        }
         if !self.held.is_empty() {
             let (members, kappa) = (&self.neighbors.members, &self.kappa);
             self.system.push(&self.neighbors, &self.walls, |m| kappa[members[m] as usize]);
@@ -156,9 +160,17 @@ impl Flow {
         self.rigid_velocities.clear();
         self.rigid_velocities.extend(rigids.iter().map(|rigid| [rigid.velocity, rigid.angular_velocity]));
         let Flow { system, neighbors, walls, compressions, guess, .. } = self;
-        system.rates(neighbors, walls, velocities, &self.rigid_velocities, compressions);
-        system.predict(dt, compressions);
-        let report = self.solver.solve(system, neighbors, walls, dt, compressions, guess, self.settings);
+        let report = match self.pressure {
+            Pressure::Implicit(settings) => {
+                system.rates(neighbors, walls, velocities, &self.rigid_velocities, compressions);
+                system.predict(dt, compressions);
+                self.solver.solve(system, neighbors, walls, dt, compressions, guess, settings)
+            }
+            _ => {
+                system.push(neighbors, walls, |m| guess[m]);
+                system.report()
+            }
+        };
         for (m, &i) in neighbors.members.iter().enumerate() {
             self.kappa[i as usize] = guess[m];
             self.volume_ratios[i as usize] = system.volume_ratio(m);
@@ -192,6 +204,21 @@ impl Flow {
     /// Volume over that at rest of a particle of the store, at most 1.
     pub fn volume_ratio(&self, i: usize) -> f32 {
         self.volume_ratios[i]
+    }
+
+    /// A body melts, or is solid again.
+    pub fn set_molten(&mut self, k: usize, body: &Body, molten: bool) {
+        let known = self.molten.iter().position(|(range, _)| *range == body.range);
+        let own = &mut self.rest_densities[body.range.clone()];
+        match known {
+            None if molten => {
+                self.molten.push((body.range.clone(), own.to_vec()));
+                own.fill(0.0);
+            }
+            Some(at) if !molten => own.copy_from_slice(&self.molten.swap_remove(at).1),
+            _ => return,
+        }
+        self.coefficients[k] = (!molten).then_some(body.material.friction);
     }
 
     /// The particles that take part have changed: those of these bodies do now.

@@ -25,6 +25,7 @@ pub use time_step::{Criterion, TimeStepLimit};
 
 use crate::elasticity::{ElasticBody, FactorShelf, ImplicitSolver, Method, StableStep};
 use crate::forces::contact::ParticleContacts;
+use crate::geometry::Region;
 use crate::material::Material;
 use crate::math::{Real, Vec3};
 use crate::particles::Particles;
@@ -56,6 +57,8 @@ pub struct Simulation {
     next_velocities: Vec<Vec3>,
     times: StageTimes,
     solvers: SolverTotals,
+    /// Liquid outside is taken out.
+    domain: Region,
     /// Particles of liquids taken out: overlapping others at the start, and outside the domain since.
     removed: Removed,
     pressures: PressureTotals,

@@ -27,8 +27,8 @@ pub struct Setup {
     pub pressure: Pressure,
     /// Do particles of bodies collide with one another (and rigids)?
     pub contact: Contact,
-    /// Liquid outside is taken out.
-    pub domain: Region,
+    /// Liquid outside is taken out; if not given, outside ten times the room of all there is at the start.
+    pub domain: Option<Region>,
     /// Liquid inside is taken out; in world coordinates.
     pub drains: Vec<Region>,
     pub bodies: Vec<BodySetup>,
@@ -52,6 +52,8 @@ pub enum Pressure {
     None,
     /// One implicit pressure for all matter.
     Implicit(pressure::Settings),
+    /// One explicit pressure for all matter, which gives way a little.
+    Weak(pressure::Tait),
 }
 
 /// Which impulse contacts are looked for.

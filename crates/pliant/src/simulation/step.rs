@@ -119,6 +119,10 @@ impl Simulation {
         let particles = &self.particles;
         self.bodies.par_iter_mut().for_each(|body| {
             let Some(solid) = body.solid.as_mut().filter(|solid| solid.implicit.is_none()) else { return };
+            if solid.is_molten() {
+                solid.elastic.forces.fill(glam::Vec3::ZERO);
+                return;
+            }
             let (x, v) =
                 (&particles.positions[body.range.clone()], &particles.velocities[body.range.clone()]);
             let deformation = solid.elastic.compute_forces(x, v);
@@ -133,14 +137,14 @@ impl Simulation {
         let start = Instant::now();
         let (particles, pushed, time) = (&self.particles, &self.next_velocities, self.time);
         for (body, setup) in self.bodies.iter_mut().zip(&self.setup.bodies) {
-            let Some(solid) = &mut body.solid else { continue };
+            let Some(solid) = body.solid.as_mut().filter(|solid| !solid.is_molten()) else { continue };
             let Some(implicit) = &mut solid.implicit else { continue };
             let pins = &particles.pins[body.range.clone()];
             implicit.prepare(&solid.elastic, dt, &|i| setup.is_held(pins[i], time), &mut self.factors);
         }
         let solve = |body: &mut Body| {
             let range = body.range.clone();
-            let solid = body.solid.as_mut()?;
+            let solid = body.solid.as_mut().filter(|solid| !solid.is_molten())?;
             let implicit = solid.implicit.as_mut()?;
             let step = StepInput {
                 dt,
@@ -154,7 +158,9 @@ impl Simulation {
         };
         let reports: Vec<Option<SolveReport>> = self.bodies.par_iter_mut().map(solve).collect();
         for body in &self.bodies {
-            let Some(implicit) = body.solid.as_ref().and_then(|solid| solid.implicit.as_ref()) else {
+            let Some(implicit) =
+                body.solid.as_ref().filter(|s| !s.is_molten()).and_then(|s| s.implicit.as_ref())
+            else {
                 continue;
             };
             let velocities = &self.particles.velocities[body.range.clone()];
@@ -405,6 +411,13 @@ impl Simulation {
                 solid.elastic.set_moduli(schedule.at(self.time));
             }
         }
+        if let Some(flow) = &mut self.flow {
+            for (k, body) in self.bodies.iter().enumerate() {
+                if let (Some(_), Some(solid)) = (&body.material.schedule, &body.solid) {
+                    flow.set_molten(k, body, solid.is_molten());
+                }
+            }
+        }
     }
 
     fn error(&self, stage: Stage, trouble: Trouble, i: usize, dt: Real) -> StepError {
@@ -430,6 +443,11 @@ impl Body {
 }
 
 impl Solid {
+    /// Has it lost all its stiffness for now?
+    pub(super) fn is_molten(&self) -> bool {
+        self.elastic.moduli().is_liquid()
+    }
+
     /// Stiffness over that at rest with the moduli of the start, at which its frequency was found.
     pub(super) fn stiffening_now(&self, material: &Material) -> Real {
         self.stiffening * self.elastic.moduli().stiffness_over(material.moduli)

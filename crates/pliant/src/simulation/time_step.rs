@@ -1,6 +1,6 @@
 //! How long the next step may be, and what says so.
 
-use super::{Simulation, TimeStep};
+use super::{Pressure, Simulation, TimeStep};
 use crate::elasticity::SolveReport;
 use crate::math::{Real, max_with_index};
 
@@ -25,6 +25,8 @@ pub enum Criterion {
     Damping,
     /// Implicit solves took many iterations.
     Effort,
+    /// Sound in a weakly compressible liquid.
+    Sound,
 }
 
 impl Criterion {
@@ -35,6 +37,7 @@ impl Criterion {
             Criterion::Speed => "speed",
             Criterion::Damping => "damping",
             Criterion::Effort => "effort",
+            Criterion::Sound => "sound",
         }
     }
 }
@@ -84,6 +87,12 @@ impl Simulation {
         if matches!(self.setup.time_step, TimeStep::Adaptive { .. }) && self.effort_dt < limit.dt {
             limit = TimeStepLimit { dt: self.effort_dt, criterion: Criterion::Effort, at: None };
         }
+        if let Pressure::Weak(tait) = self.setup.pressure {
+            let dt = tait.time_step(self.setup.spacing);
+            if dt < limit.dt {
+                limit = TimeStepLimit { dt, criterion: Criterion::Sound, at: None };
+            }
+        }
         let velocities = &self.particles.velocities;
         let (fastest, i) = max_with_index(velocities.len(), |i| velocities[i].length_squared());
         if fastest > 0.0 {
@@ -114,6 +123,7 @@ impl Simulation {
     pub fn describe(&self, limit: &TimeStepLimit) -> String {
         match limit.at {
             None if limit.criterion == Criterion::Effort => "the effort of the solvers".to_string(),
+            None if limit.criterion == Criterion::Sound => "the speed of sound of the liquids".to_string(),
             None => "time_step of the scene".to_string(),
             Some((body, particle)) => {
                 format!("{} of \"{}\" (particle {particle})", limit.criterion.name(), self.bodies[body].name)

@@ -58,7 +58,7 @@ pub(super) fn sketches(
 ) -> Result<Vec<Sketch>, SceneError> {
     let written = file.bodies.as_deref().unwrap_or_default();
     let at = at.key("bodies");
-    if written.is_empty() {
+    if written.is_empty() && file.emitters.as_ref().is_none_or(Vec::is_empty) {
         let help = "add a [[bodies]] table with a material and a shape; `pliant new` writes a starter scene";
         return Err(at.error("the scene has no bodies", help));
     }
@@ -172,7 +172,7 @@ fn loads(at: At<'_>, written: &[LoadFile]) -> Result<Vec<Load>, SceneError> {
     written.iter().enumerate().map(load).collect()
 }
 
-fn undefined_material(
+pub(super) fn undefined_material(
     at: At<'_>,
     body: &str,
     material: &str,

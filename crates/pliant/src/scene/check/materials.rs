@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::super::error::SceneError;
-use super::super::file::{LawWord, MaterialFile, MaterialsFile, ModelWord, SolverWord, StrainWord};
+use super::super::file::{
+    LawWord, MaterialFile, MaterialsFile, ModelWord, PhaseWord, SolverWord, StrainWord,
+};
 use super::super::read::At;
 use super::super::suggest::quoted;
 use super::LONGEST_TIME;
@@ -37,7 +39,7 @@ fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneE
     }
     let schedule = schedule(at, written)?;
     let moduli = match &schedule {
-        Some(schedule) => schedule.at(0.0),
+        Some(schedule) => schedule.stiffest(),
         None => moduli(at, &format!("material {}", quoted(name)), written.stiffness())?,
     };
     let material = Material {
@@ -311,7 +313,21 @@ fn schedule(at: At<'_>, written: &MaterialFile) -> Result<Option<Schedule>, Scen
         let poisson_ratio =
             point.poisson_ratio.or(written.poisson_ratio.filter(|_| point.youngs_modulus.is_some()));
         let stiffness = [point.youngs_modulus, poisson_ratio, point.shear_modulus, point.bulk_modulus];
-        checked.push(SchedulePoint { time, moduli: moduli(place, "this point of the schedule", stiffness)? });
+        let moduli = match point.phase {
+            Some(PhaseWord::Liquid) if point.youngs_modulus.or(point.shear_modulus).is_some() => {
+                let message = "a liquid has no modulus";
+                return Err(place.key("phase").error(message, "leave out the phase or the moduli"));
+            }
+            Some(PhaseWord::Liquid) => Moduli::ZERO,
+            None => moduli(place, "this point of the schedule", stiffness)?,
+        };
+        let viscosity = point.viscosity.or(written.viscosity).unwrap_or(0.0);
+        let viscosity = place.key("viscosity").range(viscosity, 0.0, 1e9, "Pa s")?;
+        checked.push(SchedulePoint { time, moduli, viscosity });
+    }
+    if checked.iter().all(|point| point.moduli.is_liquid()) {
+        let message = format!("material {name} is a liquid at all times");
+        return Err(place.error(message, "use model = \"fluid\", or give some point of the schedule moduli"));
     }
     Ok(Some(Schedule::new(checked)))
 }

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod fields;
+mod liquids;
 mod look;
 mod materials;
 mod numbers;
@@ -15,7 +16,8 @@ pub(super) use numbers::show;
 use super::error::SceneError;
 use super::estimate::{self, Resolution};
 use super::file::{
-    FormatWord, KernelWord, OutputFile, PressureWord, SceneFile, SimulationFile, TimeStepFile,
+    FormatWord, KernelWord, OutputFile, PressureWord, RegionBoxFile, RegionFile, RegionTable, SceneFile,
+    SimulationFile, TimeStepFile,
 };
 use super::load::Provenance;
 use super::read::{At, Read};
@@ -25,7 +27,7 @@ use super::{Format, OutputSettings, Scene};
 use crate::geometry::Region;
 use crate::kernel::KernelKind;
 use crate::math::Real;
-use crate::pressure::Settings;
+use crate::pressure::{Settings, Tait};
 use crate::simulation::{BodySetup, Contact, Pressure, Setup, TimeStep};
 use probes::Times;
 
@@ -54,7 +56,12 @@ pub(super) fn check(name: &str, source: Source) -> Result<Scene, SceneError> {
     let sketches = bodies::sketches(at, &file, &materials)?;
     estimate::refuse_too_large(at, resolution, &sketches)?;
     let copies = sketches.iter().map(Sketch::number).collect();
-    let (bodies, colors) = bodies::expand(&sketches);
+    let (mut bodies, mut colors) = bodies::expand(&sketches);
+    let emitters = file.emitters.as_deref().unwrap_or_default();
+    for (body, color) in liquids::emitters(at.key("emitters"), emitters, &materials, resolution, duration)? {
+        colors.push(color.unwrap_or_else(|| look::palette(bodies.len())));
+        bodies.push(body);
+    }
     let times = Times { every: (1.0 / output.fps).min(LONGEST_TIME), duration };
     let setup = setup(at, &file, resolution, bodies, times)?;
     let look = look::look(at, &file, colors)?;
@@ -100,17 +107,27 @@ fn setup(
             between_bodies: contact.and_then(|contact| contact.between_bodies).unwrap_or(true),
             within_body: contact.and_then(|contact| contact.within_body).unwrap_or(true),
         },
-        domain: Region::All,
-        drains: Vec::new(),
+        domain: domain(simulation.key("domain"), written)?,
+        drains: liquids::drains(at.key("drains"), file.drains.as_deref().unwrap_or_default())?,
         rigids: rigids::rigids(at.key("rigids"), rigids)?,
         probes: probes::probes(at.key("probes"), probes, &bodies, times)?,
         bodies,
     })
 }
 
+fn domain(at: At<'_>, written: &SimulationFile) -> Result<Option<Region>, SceneError> {
+    let region =
+        |domain: &RegionBoxFile| placement::region(at, &RegionFile::Part(RegionTable::Box(domain.clone())));
+    written.domain.as_ref().map(region).transpose()
+}
+
 /// Liquids need a pressure; solids alone may do without.
 fn pressure(at: At<'_>, written: &SimulationFile, bodies: &[BodySetup]) -> Result<Pressure, SceneError> {
-    let liquid = bodies.iter().find(|body| body.method.is_none());
+    let melts = |body: &BodySetup| {
+        let points = body.material.schedule.as_ref().map_or(&[][..], |schedule| schedule.points());
+        points.iter().any(|point| point.moduli.is_liquid())
+    };
+    let liquid = bodies.iter().find(|body| body.method.is_none() || melts(body));
     match (written.pressure, liquid) {
         (Some(PressureWord::None), Some(liquid)) => {
             let message = format!("there is no pressure, but body {} is a liquid", quoted(&liquid.name));
@@ -123,6 +140,11 @@ fn pressure(at: At<'_>, written: &SimulationFile, bodies: &[BodySetup]) -> Resul
                 Err(at.key("density_error").key_error(message, "leave it out, or use pressure = \"iisph\""))
             }
         },
+        (Some(PressureWord::Wcsph), _) => {
+            let sound_speed =
+                at.key("sound_speed").range(written.sound_speed.unwrap_or(50.0), 1e-3, 1e4, "m/s")?;
+            Ok(Pressure::Weak(Tait { sound_speed }))
+        }
         (Some(PressureWord::Iisph), _) | (None, Some(_)) => {
             let default = Settings::default();
             let density_error = written.density_error.unwrap_or(default.density_error);

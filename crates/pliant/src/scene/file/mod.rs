@@ -2,11 +2,13 @@
 
 mod bodies;
 mod fields;
+mod liquids;
 mod materials;
 mod rigids;
 
 pub(super) use bodies::*;
 pub(super) use fields::*;
+pub(super) use liquids::*;
 pub(super) use materials::*;
 pub(super) use rigids::*;
 
@@ -34,6 +36,10 @@ table! {
         materials: Option<MaterialsFile>,
         /// Deformable bodies.
         bodies: Option<Vec<BodyFile>>,
+        /// Mouths from which liquid flows.
+        emitters: Option<Vec<EmitterFile>>,
+        /// Regions in which liquid is taken out.
+        drains: Option<Vec<DrainFile>>,
         /// Rigid obstacles, at rest or driven.
         rigids: Option<Vec<RigidFile>>,
         /// Fields that push all matter, besides gravity.
@@ -58,6 +64,10 @@ table! {
         pressure: Option<PressureWord>,
         /// Mean density error at which the pressure solve ends, 1e-6 to 0.1; default 0.001.
         density_error: Option<f64>,
+        /// Speed of sound of "wcsph" [m/s]: densities vary by about the square of speed over it; default 50.
+        sound_speed: Option<f64>,
+        /// Liquid outside this box is taken out; default ten times as large as all there is at the start.
+        domain: Option<RegionBoxFile>,
         /// Smoothing kernel; default "wendland_c2".
         kernel: Option<KernelWord>,
         /// Support radius over spacing, 1.05 to 4; default 2.
@@ -104,7 +114,9 @@ words! {
         None = "none",
         /// One implicit pressure for all matter.
         Iisph = "iisph",
-    } later ["wcsph"]
+        /// One explicit pressure for all matter, which gives way a little.
+        Wcsph = "wcsph",
+    } later []
 }
 
 words! {
