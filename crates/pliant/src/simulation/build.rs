@@ -1,11 +1,14 @@
 //! From set-up to simulation: sampling, ordering, rest neighbourhoods, stable steps.
 
+use super::attached::attach;
 use super::{Body, BodySetup, PlacedLoad, Setup, Simulation, SolverTotals, StageTimes};
 use crate::elasticity::{ElasticBody, FactorShelf, ImplicitSolver, StableStep};
 use crate::forces::contact::{ContactBody, ParticleContacts, SurfaceLaw};
+use crate::forces::rigid_contact::RigidContacts;
 use crate::kernel::Kernel;
 use crate::math::{Mat3, Real, Vec3};
 use crate::particles::{FREE, Particle, Particles, hilbert_order};
+use crate::rigid::RigidWorld;
 use thiserror::Error;
 
 /// What cannot be known before a shape is sampled. Indices are those of the set-up.
@@ -45,13 +48,15 @@ impl Simulation {
             setup.contact.within_body,
             contact_bodies,
         );
-        Ok(Simulation {
+        let mut simulation = Simulation {
             time: 0.0,
             steps: 0,
             last_dt: 0.0,
             effort_dt: Real::INFINITY,
             next_velocities: vec![Vec3::ZERO; particles.len()],
-            rigids: Vec::new(),
+            rigids: RigidWorld::new(&setup.rigids, &setup.joints, setup.gravity),
+            attached: attach(&setup, &bodies, &particles),
+            rigid_contacts: RigidContacts::new(setup.spacing),
             particles,
             bodies,
             contacts,
@@ -59,7 +64,9 @@ impl Simulation {
             times: StageTimes::default(),
             solvers: SolverTotals::default(),
             setup,
-        })
+        };
+        simulation.load_rigids();
+        Ok(simulation)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::geometry::{Pose, Region, Sampling, Shape};
 use crate::kernel::KernelKind;
 use crate::material::Material;
 use crate::math::{Real, Vec3};
-use crate::rigid::{Motion, Rigid};
+use crate::rigid::{Joint, Motion, Rigid};
 
 /// Everything a [`Simulation`](super::Simulation) is built from.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,7 @@ pub struct Setup {
     pub contact: Contact,
     pub bodies: Vec<BodySetup>,
     pub rigids: Vec<Rigid>,
+    pub joints: Vec<Joint>,
     pub probes: Vec<ProbeSetup>,
 }
 
@@ -64,13 +65,23 @@ pub struct BodySetup {
     pub loads: Vec<Load>,
 }
 
-/// Particles held or driven.
+/// Particles held, driven or attached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pin {
     pub region: Region,
-    pub motion: Motion,
+    pub motion: PinMotion,
     /// Released at this time [s].
     pub until: Option<Real>,
+}
+
+/// What moves pinned particles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PinMotion {
+    Told(Motion),
+    /// The rigid body with this index carries them, and feels their forces.
+    Attached {
+        rigid: usize,
+    },
 }
 
 /// A force [N, in total] spread evenly over the particles of a region.

@@ -21,6 +21,8 @@ pub enum Criterion {
     Stiffness,
     /// A particle's speed: it may move only a part of the spacing.
     Speed,
+    /// The speed of a dynamic rigid body.
+    RigidSpeed,
     /// XSPH damping of a body.
     Damping,
     /// Implicit solves took many iterations.
@@ -33,6 +35,7 @@ impl Criterion {
             Criterion::Scene => "scene",
             Criterion::Stiffness => "stiffness",
             Criterion::Speed => "speed",
+            Criterion::RigidSpeed => "rigid_speed",
             Criterion::Damping => "damping",
             Criterion::Effort => "effort",
         }
@@ -78,6 +81,11 @@ impl Simulation {
         if matches!(self.setup.time_step, TimeStep::Adaptive { .. }) && self.effort_dt < limit.dt {
             limit = TimeStepLimit { dt: self.effort_dt, criterion: Criterion::Effort, at: None };
         }
+        let rigid_speed = self.rigids.fastest().map_or(0.0, |(speed, _)| speed);
+        if rigid_speed * limit.dt > cfl * self.setup.spacing && !self.particles.is_empty() {
+            let dt = cfl * self.setup.spacing / rigid_speed;
+            limit = TimeStepLimit { dt, criterion: Criterion::RigidSpeed, at: None };
+        }
         let velocities = &self.particles.velocities;
         let (fastest, i) = max_with_index(velocities.len(), |i| velocities[i].length_squared());
         if fastest > 0.0 {
@@ -100,14 +108,15 @@ impl Simulation {
 
     /// Body and particle within the body of a particle of the store.
     pub(super) fn locate(&self, i: usize) -> (usize, usize) {
-        let body = self.bodies.partition_point(|b| b.range.end <= i).min(self.bodies.len() - 1);
-        (body, i - self.bodies[body].range.start)
+        let body = self.bodies.partition_point(|b| b.range.end <= i).min(self.bodies.len().saturating_sub(1));
+        (body, i - self.bodies.get(body).map_or(0, |body| body.range.start))
     }
 
     /// Words for a limit: "stiffness of \"beam\" (particle 12)".
     pub fn describe(&self, limit: &TimeStepLimit) -> String {
         match limit.at {
             None if limit.criterion == Criterion::Effort => "the effort of the solvers".to_string(),
+            None if limit.criterion == Criterion::RigidSpeed => "the speed of a rigid body".to_string(),
             None => "time_step of the scene".to_string(),
             Some((body, particle)) => {
                 format!("{} of \"{}\" (particle {particle})", limit.criterion.name(), self.bodies[body].name)

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod fields;
+mod joints;
 mod look;
 mod materials;
 mod numbers;
@@ -78,7 +79,9 @@ fn setup(
     let contact = written.contact.as_ref();
     let gravity = written.gravity.unwrap_or([0.0, -9.81, 0.0]);
     let fields = file.fields.as_deref().unwrap_or_default();
-    let rigids = file.rigids.as_deref().unwrap_or_default();
+    let rigids = rigids::rigids(at.key("rigids"), file.rigids.as_deref().unwrap_or_default())?;
+    rigids::refuse_body_names(at.key("rigids"), &rigids, &bodies)?;
+    let joints = file.joints.as_deref().unwrap_or_default();
     let probes = file.probes.as_deref().unwrap_or_default();
     Ok(Setup {
         spacing: resolution.spacing,
@@ -94,7 +97,8 @@ fn setup(
             between_bodies: contact.and_then(|contact| contact.between_bodies).unwrap_or(true),
             within_body: contact.and_then(|contact| contact.within_body).unwrap_or(true),
         },
-        rigids: rigids::rigids(at.key("rigids"), rigids)?,
+        joints: joints::joints(at.key("joints"), joints, &rigids)?,
+        rigids,
         probes: probes::probes(at.key("probes"), probes, &bodies, times)?,
         bodies,
     })

@@ -34,8 +34,10 @@ table! {
         materials: Option<MaterialsFile>,
         /// Deformable bodies.
         bodies: Option<Vec<BodyFile>>,
-        /// Rigid obstacles, at rest or driven.
+        /// Rigid bodies: at rest, driven, or moved by forces.
         rigids: Option<Vec<RigidFile>>,
+        /// Joints between rigid bodies.
+        joints: Option<Vec<JointTable>>,
         /// Fields that push all matter, besides gravity.
         fields: Option<Vec<FieldFile>>,
         /// Time series written to probes.csv.
