@@ -9,6 +9,9 @@ fn simulation(text: &str) -> Simulation {
     scene.unwrap_or_else(|e| panic!("{}: {}", e.message, e.help)).build().unwrap()
 }
 
+/// Elastic forces are sums of singles: pairs cancel to this part of the momentum over a thousand steps.
+const SINGLE: f64 = 1e-7;
+
 const FREE: &str = r#"
 [simulation]
 spacing = 0.05
@@ -68,12 +71,12 @@ fn contact_keeps_the_momentum_of_a_free_system() {
         let before = momentum(&simulation, |_| false);
         let scale = 36.0 + 45e-3 * density.parse::<f64>().unwrap();
         for _ in 0..1000 {
-            simulation.step(1.0).unwrap();
+            simulation.step(10.0).unwrap();
         }
         let after = momentum(&simulation, |_| false);
         let block = &simulation.rigids().now()[0];
         assert!(block.velocity.x > -0.99, "density {density}: they have met: {}", block.velocity);
-        assert!((after.0 - before.0).length() < 1e-9 * scale, "density {density}: {before:?} {after:?}");
+        assert!((after.0 - before.0).length() < SINGLE * scale, "density {density}: {before:?} {after:?}");
         assert!((after.1 - before.1).length() < 1e-4 * scale, "density {density}: {before:?} {after:?}");
     }
 }
@@ -100,9 +103,10 @@ velocity = [0.3, 0.6, 0]
 angular_velocity = [0, 0, 2]
 "#;
 
+/// Implicit steps lose some spin, with or without a rigid body; explicit ones keep it.
 #[test]
 fn attached_particles_pull_their_body_and_keep_momentum() {
-    for (model, linear, angular) in [("mls2004", 1e-9, 1e-4), ("peer2018", 1e-9, 2e-2), ("kugelstadt2021", 1e-9, 2e-2)] {
+    for (model, angular) in [("mls2004", 1e-4), ("peer2018", 5e-2), ("kugelstadt2021", 5e-2)] {
         let mut simulation = simulation(&format!("{FREE}{CARRIED}").replace("MODEL", model));
         let pins = simulation.particles().pins.clone();
         let attached = |i: usize| pins[i] == 0;
@@ -114,7 +118,7 @@ fn attached_particles_pull_their_body_and_keep_momentum() {
             simulation.step(0.5).unwrap();
         }
         let after = momentum(&simulation, attached);
-        assert!((after.0 - before.0).length() < linear * before.0.length(), "{model}: {before:?} {after:?}");
+        assert!((after.0 - before.0).length() < SINGLE * before.0.length(), "{model}: {before:?} {after:?}");
         assert!((after.1 - before.1).length() < angular * before.1.length(), "{model}: {before:?} {after:?}");
         // they sit where they sat, in the coordinates of the ball
         let pose = simulation.rigids().now()[0].pose;
@@ -127,17 +131,20 @@ fn attached_particles_pull_their_body_and_keep_momentum() {
 
 #[test]
 fn a_weight_on_an_elastic_rope_hangs_at_rest() {
-    let text = format!("{FREE}{HANGING}").replace("gravity = [0, 0, 0]", "");
+    let text = format!("{FREE}{HANGING}")
+        .replace("gravity = [0, 0, 0]", "")
+        .replace("density = 1000.0", "density = 100.0")
+        .replace("[materials.rubber]", "[materials.rubber]\ndamping = 10");
     for model in ["mls2004", "peer2018"] {
         let mut simulation = simulation(&text.replace("MODEL", model));
         simulation.advance_to(3.0).unwrap();
         let now = &simulation.rigids().now()[0];
-        // F = m g stretches the free 0.6 m of the rope: m g L / (E A)
-        let weight = 9.81 / now.inverse_mass;
-        let expected = weight * 0.6 / (2e4 * 0.04);
+        // the weight and half of the rope's own 2.4 kg stretch its free 0.6 m: F L / (E A)
+        let force = 9.81 * (1.0 / now.inverse_mass + 1.2);
+        let expected = force * 0.6 / (2e4 * 0.04);
         let sunk = -0.5 - now.pose.position.y;
         assert!(now.velocity.length() < 5e-3, "{model}: {}", now.velocity);
-        assert!((sunk / expected - 1.0).abs() < 0.35, "{model}: {sunk} of {expected}");
+        assert!((sunk / expected - 1.0).abs() < 0.15, "{model}: {sunk} of {expected}");
     }
 }
 
@@ -165,17 +172,18 @@ density = 500.0
 #[test]
 fn a_released_part_leaves_with_the_velocity_it_has() {
     let text = format!("{FREE}{CARRIED}").replace("MODEL", "mls2004");
-    let text = text.replace("motion = { attached = \"weight\" }", "motion = { attached = \"weight\" }\nuntil = 0.1");
+    let text =
+        text.replace("motion = { attached = \"weight\" }", "motion = { attached = \"weight\" }\nuntil = 0.1");
     let mut simulation = simulation(&text);
     simulation.advance_to(0.1).unwrap();
     let mass = simulation.rigids().mass(0).unwrap().mass;
     let before = momentum(&simulation, |_| false).0;
     for _ in 0..50 {
-        simulation.step(1.0).unwrap();
+        simulation.step(10.0).unwrap();
     }
     let after = momentum(&simulation, |_| false).0;
     assert!((mass - 5000.0 * 4.0 / 3.0 * std::f64::consts::PI * 1e-3).abs() < 1e-9);
-    assert!((after - before).length() < 1e-9 * before.length(), "{before} {after}");
+    assert!((after - before).length() < SINGLE * before.length(), "{before} {after}");
 }
 
 #[test]
@@ -183,15 +191,15 @@ fn a_restored_run_continues_to_the_same_bits() {
     let mut through = meeting("mls2004", "1000.0");
     let mut first = meeting("mls2004", "1000.0");
     for _ in 0..400 {
-        through.step(1.0).unwrap();
+        through.step(10.0).unwrap();
     }
     for _ in 0..200 {
-        first.step(1.0).unwrap();
+        first.step(10.0).unwrap();
     }
     let mut second = meeting("mls2004", "1000.0");
     second.restore(first.time(), first.steps(), &first.save()).unwrap();
     for _ in 0..200 {
-        second.step(1.0).unwrap();
+        second.step(10.0).unwrap();
     }
     assert_eq!(through.state_hash(), second.state_hash());
     assert_ne!(through.state_hash(), first.state_hash());
