@@ -13,6 +13,7 @@ mod manufactured;
 mod patch;
 mod plots;
 mod record;
+mod rigid;
 mod spin;
 mod torsion;
 mod way;
@@ -83,10 +84,13 @@ const CASES: &[Case] = &[
     case!("C05b_rigid_rotation", patch::rotation, NO_SCENE),
     case!("C05c_spinning_cube", free::spinning_cube),
     case!("C05d_rotating_bar", free::rotating_bar),
+    case!("C05e_tumbling_box", rigid::tumbling),
     case!("C06a_csm1", flag::hanging),
     case!("C06b_csm2", flag::hanging),
     case!("C06c_csm3", flag::swinging),
     case!("C09a_sliding_box", contact::sliding),
+    case!("C09b_sliding_to_rolling", rigid::rolling),
+    case!("C09c_bounce", rigid::bounce),
     case!("C09d_bar_impact", contact::bar_impact),
     case!("C10a_stress_stretch", laws::stress_stretch, NO_SCENE),
     case!("C10b_stvk_limit", blocks::compressive_limit, NO_SCENE),
@@ -172,7 +176,10 @@ mod tests {
     /// The quick cases that tell most: they take seconds. `pliant validate --full` runs everything.
     #[test]
     fn quick_cases_hold() {
-        let quick = ["C00a", "C01a", "C02a", "C03a", "C05a", "C05b", "C05c", "C09d", "C10", "C15a"];
+        let quick = [
+            "C00a", "C01a", "C02a", "C03a", "C05a", "C05b", "C05c", "C05e", "C09b", "C09c", "C09d", "C10",
+            "C15a",
+        ];
         for case in CASES.iter().filter(|c| quick.iter().any(|q| c.name.starts_with(q))) {
             let mut recorder = Recorder::new(case, false).expect("a readable reference");
             (case.check)(&mut recorder);

@@ -2,3 +2,4 @@
 
 pub mod contact;
 pub mod fields;
+pub mod rigid_contact;

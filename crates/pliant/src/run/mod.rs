@@ -2,6 +2,7 @@
 
 mod folder;
 mod pictures;
+mod rigids;
 mod summary;
 mod tables;
 

@@ -1,5 +1,7 @@
 //! Preview and movie from stored frames.
 
+use super::rigids::Poses;
+use crate::geometry::Pose;
 use crate::math::Vec3;
 use crate::output::{Frame, OutputError, Values, read_frame, read_index, write_atomically};
 use crate::render::{
@@ -87,6 +89,7 @@ struct Artist<'a> {
     scene: &'a Scene,
     view: View,
     range: [f32; 2],
+    poses: Poses,
 }
 
 impl<'a> Artist<'a> {
@@ -94,18 +97,19 @@ impl<'a> Artist<'a> {
         let scene = request.scene;
         // A dozen frames tell where things go and how large fields get; one is held at a time.
         let mut seen = Seen::nothing();
+        let poses = Poses::read(&request.dir, scene);
         for file in stored.iter().step_by(stored.len().div_ceil(12).max(1)) {
-            seen.look(scene, &read_frame(file)?);
+            seen.look(scene, &read_frame(file)?, &poses);
         }
         if let Some(last) = &request.last {
-            seen.look(scene, last);
+            seen.look(scene, last, &poses);
         }
         let range = match scene.look.color_by {
             ColorBy::Body => [0.0, 1.0],
             ColorBy::Field { range: Some([lo, hi]), .. } => [lo as f32, hi as f32],
             ColorBy::Field { field, range: None } => seen.range(field),
         };
-        Ok(Artist { scene, view: seen.view(scene), range })
+        Ok(Artist { scene, view: seen.view(scene), range, poses })
     }
 
     fn paint(&self, frame: &Frame) -> Picture {
@@ -117,13 +121,14 @@ impl<'a> Artist<'a> {
             .zip(colors)
             .map(|(&center, color)| Ball { center, radius, color })
             .collect();
-        let solids: Vec<Solid> = self
-            .scene
-            .setup
-            .rigids
-            .iter()
-            .map(|rigid| Solid { shape: rigid.shape.clone(), pose: rigid.pose_at(frame.time) })
-            .collect();
+        let colors = &self.scene.look.rigid_colors;
+        let poses = self.poses.at(self.scene, frame.time);
+        let solid = |(k, pose): (usize, Pose)| Solid {
+            shape: self.scene.setup.rigids[k].shape.clone(),
+            pose,
+            color: colors.get(k).copied().flatten(),
+        };
+        let solids: Vec<Solid> = poses.into_iter().enumerate().map(solid).collect();
         render(&self.view, &balls, &solids, &self.overlay(frame))
     }
 
@@ -184,7 +189,13 @@ impl Seen {
         Seen { lo: Vec3::INFINITY, hi: Vec3::NEG_INFINITY, values: Vec::new() }
     }
 
-    fn look(&mut self, scene: &Scene, frame: &Frame) {
+    fn look(&mut self, scene: &Scene, frame: &Frame, poses: &Poses) {
+        for (rigid, pose) in scene.setup.rigids.iter().zip(poses.at(scene, frame.time)) {
+            if let Some(reach) = rigid.shape.reach().filter(|_| rigid.is_dynamic()) {
+                self.lo = self.lo.min(pose.position - reach);
+                self.hi = self.hi.max(pose.position + reach);
+            }
+        }
         for p in frame.positions.iter().map(|p| glam::Vec3::from_array(*p)).filter(|p| p.is_finite()) {
             self.lo = self.lo.min(p.as_dvec3());
             self.hi = self.hi.max(p.as_dvec3());

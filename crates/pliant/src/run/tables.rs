@@ -1,5 +1,6 @@
 //! What is written down of a state: a row of statistics, a row of probes, a frame.
 
+use super::rigids;
 use crate::elasticity::SolvePart;
 use crate::math::Real;
 use crate::output::tables::{Cell, vector_columns};
@@ -7,10 +8,11 @@ use crate::output::{Field, Frame, FrameBody, OutputError, Table, Values};
 use crate::simulation::{BodyDiagnostics, PointFields, Simulation, TimeStepLimit};
 use std::path::Path;
 
-/// `stats.csv` and, if the scene has probes, `probes.csv`.
+/// `stats.csv`; `probes.csv` if the scene has probes, `rigids.csv` if it has dynamic rigid bodies.
 pub(super) struct Tables {
     stats: Table,
     probes: Option<Table>,
+    rigids: Option<Table>,
 }
 
 impl Tables {
@@ -19,6 +21,9 @@ impl Tables {
         Ok(Tables {
             stats: Table::create(&dir.join("stats.csv"), &stats_header(simulation))?,
             probes: probes.map(|header| Table::create(&dir.join("probes.csv"), &header)).transpose()?,
+            rigids: rigids::header(simulation)
+                .map(|header| Table::create(&dir.join(rigids::FILE), &header))
+                .transpose()?,
         })
     }
 
@@ -28,12 +33,13 @@ impl Tables {
         Ok(Tables {
             stats: open("stats.csv", &stats_header(simulation))?,
             probes: probes.map(|header| open("probes.csv", &header)).transpose()?,
+            rigids: rigids::header(simulation).map(|header| open(rigids::FILE, &header)).transpose()?,
         })
     }
 
     pub fn sync(&self) -> Result<(), OutputError> {
-        self.stats.sync()?;
-        self.probes.as_ref().map_or(Ok(()), Table::sync)
+        let others = self.probes.iter().chain(&self.rigids);
+        std::iter::once(&self.stats).chain(others).try_for_each(Table::sync)
     }
 
     /// Time of the next sample of any probe.
@@ -94,6 +100,11 @@ fn stats_header(simulation: &Simulation) -> Vec<String> {
         }
         header.extend(["volume", "min_det_f", "particles"].map(name));
     }
+    for rigid in simulation.setup().rigids.iter().filter(|rigid| rigid.is_dynamic()) {
+        for vector in ["center", "velocity", "angular_velocity"] {
+            header.extend(vector_columns(&format!("{}.{vector}", rigid.name)));
+        }
+    }
     header
 }
 
@@ -144,7 +155,15 @@ pub(super) fn record(
     for k in 0..simulation.bodies().len() {
         row.extend(body_columns(&simulation.diagnostics(k, &fields)).into_iter().map(number));
     }
+    for now in simulation.rigids().now().iter().filter(|now| now.is_dynamic()) {
+        for vector in [now.center, now.velocity, now.angular_velocity] {
+            row.extend(vector.to_array().map(number));
+        }
+    }
     tables.stats.append_cells(&row)?;
+    if let Some(table) = &mut tables.rigids {
+        table.append(&rigids::row(simulation))?;
+    }
     Ok(frame(simulation, index, &fields))
 }
 

@@ -71,6 +71,8 @@ pub struct Look {
     pub size: [u32; 2],
     /// Base colours of the bodies, by body index; sRGB 0..1.
     pub body_colors: Vec<[f32; 3]>,
+    /// Colours of the rigid bodies, where given.
+    pub rigid_colors: Vec<Option<[f32; 3]>>,
 }
 
 /// Where one looks from; `None` is chosen to see all that happens.

@@ -1,5 +1,6 @@
 //! From set-up to simulation: sampling, ordering, rest neighbourhoods, stable steps.
 
+use super::attached::attach;
 use super::flow::Flow;
 use super::occupied::Occupied;
 use super::sub_steps::SubSteps;
@@ -9,10 +10,12 @@ use super::{
 };
 use crate::elasticity::{ElasticBody, FactorShelf, ImplicitSolver, Method, StableStep};
 use crate::forces::contact::{ContactBody, ParticleContacts, SurfaceLaw};
+use crate::forces::rigid_contact::RigidContacts;
 use crate::geometry::Region;
 use crate::kernel::Kernel;
 use crate::math::{Mat3, Real, Vec3};
 use crate::particles::{FREE, Particle, Particles, hilbert_order};
+use crate::rigid::RigidWorld;
 use thiserror::Error;
 
 /// What cannot be known before a shape is sampled. Indices are those of the set-up.
@@ -66,7 +69,9 @@ impl Simulation {
             last_dt: 0.0,
             effort_dt: Real::INFINITY,
             next_velocities: vec![Vec3::ZERO; particles.len()],
-            rigids: Vec::new(),
+            rigids: RigidWorld::new(&setup.rigids, &setup.joints, setup.gravity),
+            attached: attach(&setup, &bodies, &particles),
+            rigid_contacts: RigidContacts::new(setup.spacing),
             bodies,
             contacts,
             flow,
@@ -80,6 +85,7 @@ impl Simulation {
             setup,
         };
         simulation.set_moduli();
+        simulation.load_rigids();
         Ok(simulation)
     }
 }

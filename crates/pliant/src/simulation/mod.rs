@@ -1,5 +1,6 @@
 //! The simulation: set-up, state, step, diagnostics.
 
+mod attached;
 mod build;
 mod diagnostics;
 mod emitters;
@@ -25,11 +26,13 @@ pub use time_step::{Criterion, TimeStepLimit};
 
 use crate::elasticity::{ElasticBody, FactorShelf, ImplicitSolver, Method, StableStep};
 use crate::forces::contact::ParticleContacts;
+use crate::forces::rigid_contact::RigidContacts;
 use crate::geometry::Region;
 use crate::material::Material;
 use crate::math::{Real, Vec3};
 use crate::particles::Particles;
-use crate::rigid::RigidNow;
+use crate::rigid::RigidWorld;
+use attached::Attached;
 use flow::Flow;
 use std::ops::Range;
 use sub_steps::SubSteps;
@@ -46,11 +49,13 @@ pub struct Simulation {
     effort_dt: Real,
     particles: Particles,
     bodies: Vec<Body>,
-    /// The rigid bodies at the time of the step.
-    rigids: Vec<RigidNow>,
+    rigids: RigidWorld,
+    /// Particles that rigid bodies carry.
+    attached: Vec<Attached>,
     contacts: ParticleContacts,
     /// Present neighbours and pressure, if the scene has one.
     flow: Option<Flow>,
+    rigid_contacts: RigidContacts,
     /// Factors that implicit bodies share.
     factors: FactorShelf,
     /// Velocities of the coming step, computed before anything is committed.
@@ -144,6 +149,10 @@ impl Simulation {
     /// Positions and velocities, to set up a state by hand.
     pub fn particles_mut(&mut self) -> &mut Particles {
         &mut self.particles
+    }
+
+    pub fn rigids(&self) -> &RigidWorld {
+        &self.rigids
     }
 
     pub fn bodies(&self) -> &[Body] {

@@ -8,7 +8,7 @@ use crate::kernel::KernelKind;
 use crate::material::Material;
 use crate::math::{Real, Vec3};
 use crate::pressure;
-use crate::rigid::{Motion, Rigid};
+use crate::rigid::{Joint, Motion, Rigid};
 
 /// Everything a [`Simulation`](super::Simulation) is built from.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +33,7 @@ pub struct Setup {
     pub drains: Vec<Region>,
     pub bodies: Vec<BodySetup>,
     pub rigids: Vec<Rigid>,
+    pub joints: Vec<Joint>,
     pub probes: Vec<ProbeSetup>,
 }
 
@@ -86,13 +87,23 @@ pub struct BodySetup {
     pub loads: Vec<Load>,
 }
 
-/// Particles held or driven.
+/// Particles held, driven or attached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pin {
     pub region: Region,
-    pub motion: Motion,
+    pub motion: PinMotion,
     /// Released at this time [s].
     pub until: Option<Real>,
+}
+
+/// What moves pinned particles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PinMotion {
+    Told(Motion),
+    /// The rigid body with this index carries them, and feels their forces.
+    Attached {
+        rigid: usize,
+    },
 }
 
 /// A force [N, in total] spread evenly over the particles of a region.

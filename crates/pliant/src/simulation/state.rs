@@ -17,6 +17,9 @@ impl Simulation {
                 hash.update(&v.to_le_bytes());
             }
         }
+        if self.rigids.has_dynamic() {
+            hash.update(&self.rigids.exact_state());
+        }
         hash.digest()
     }
 
@@ -28,6 +31,9 @@ impl Simulation {
             ("last_dt".to_string(), self.last_dt.to_le_bytes().to_vec()),
             ("effort_dt".to_string(), self.effort_dt.to_le_bytes().to_vec()),
         ];
+        if self.rigids.has_dynamic() {
+            columns.push(("rigids".to_string(), self.rigids.save()));
+        }
         for (k, solid) in self.solids() {
             let name = &self.bodies[k].name;
             columns.push((format!("rotations/{name}"), solid.elastic.save_rotations()));
@@ -77,6 +83,12 @@ impl Simulation {
             && !flow.restore(find("pressure")?)
         {
             return Err(format!("column \"pressure\" is not of {n} particles"));
+        }
+        self.time = time;
+        self.load_rigids();
+        if self.rigids.has_dynamic() {
+            let misfit = |error| format!("column \"rigids\": {error}");
+            self.rigids.restore(time, find("rigids")?).map_err(misfit)?;
         }
         self.last_dt = number("last_dt")?;
         self.effort_dt = number("effort_dt")?;

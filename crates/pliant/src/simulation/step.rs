@@ -4,15 +4,18 @@
 //! symplectic Euler with the clocks read right: second order, free fall exact, stable for dt < 2/omega.
 //! The elastic forces of implicit bodies are those at the end of the step: stable for any dt, first order.
 
+use super::attached::carrier;
 use super::flow::FlowInput;
-use super::{Body, BodySetup, Simulation, Solid, Stage, StepError, TimeStepLimit, Trouble};
+use super::{Body, BodySetup, PinMotion, Simulation, Solid, Stage, StepError, TimeStepLimit, Trouble};
 use crate::elasticity::{Deformation, SolveReport, StepInput};
-use crate::forces::contact::{ContactInput, RigidContacts};
+use crate::forces::contact::ContactInput;
 use crate::forces::fields::Field;
+use crate::forces::rigid_contact::RigidContactInput;
 use crate::material::Material;
 use crate::math::{Real, Vec3, max_with_index, sum};
 use crate::particles::{FREE, Particles};
 use crate::pressure::PressureReport;
+use crate::rigid::RigidWorld;
 use rayon::prelude::*;
 use std::time::Instant;
 
@@ -71,8 +74,7 @@ impl Simulation {
         let limit = self.time_step_limit();
         let mut dt = fit(until - self.time, limit.dt);
         if dt.is_nan() || dt <= SHORTEST * until.abs() {
-            let (body, particle) = limit.at.unwrap_or((0, 0));
-            let i = self.bodies[body].range.start + particle;
+            let i = limit.at.map_or(0, |(body, particle)| self.bodies[body].range.start + particle);
             return Err(self.error(Stage::Velocities, Trouble::NoStep, i, dt));
         }
         let mut retries = 0;
@@ -80,6 +82,7 @@ impl Simulation {
         let (contacts, solve) = loop {
             self.apply_forces(dt); // explicit elasticity, gravity, fields, loads, damping
             self.move_pins(dt);
+            self.push_carriers();
             self.take_sub_steps(dt);
             let solved = self.solve_implicit_bodies(dt);
             let contacts = self.resolve_contacts(dt);
@@ -87,6 +90,7 @@ impl Simulation {
             dt = self.shorten(dt);
             pressure = self.solve_pressure(elastic_dt, dt);
             self.move_pins(dt);
+            self.push_carriers();
             match solved.and_then(|solve| self.check_velocities(dt).map(|()| solve)) {
                 Ok(solve) => break (contacts, solve),
                 Err(error) if retries == RETRIES => return Err(error),
@@ -157,7 +161,8 @@ impl Simulation {
             Some(report)
         };
         let reports: Vec<Option<SolveReport>> = self.bodies.par_iter_mut().map(solve).collect();
-        for body in &self.bodies {
+        let mut gains = vec![Vec3::ZERO; self.bodies.len()];
+        for (body, gain) in self.bodies.iter().zip(&mut gains) {
             let Some(implicit) =
                 body.solid.as_ref().filter(|s| !s.is_molten()).and_then(|s| s.implicit.as_ref())
             else {
@@ -168,11 +173,11 @@ impl Simulation {
             let next = &mut self.next_velocities[body.range.clone()];
             let solved = |i: usize| velocities[i] + implicit.change[i].as_dvec3();
             // Elastic forces give a free body no momentum; what the rounding of the solve gave is taken back.
-            let drift = if implicit.holds_any() {
-                Vec3::ZERO
-            } else {
-                let mass = sum(masses.len(), 0.0, |i| masses[i]);
-                sum(masses.len(), Vec3::ZERO, |i| (solved(i) - next[i]) * masses[i]) / mass
+            let gained = |i: usize| if implicit.is_held(i) { Vec3::ZERO } else { solved(i) - next[i] };
+            *gain = sum(masses.len(), Vec3::ZERO, |i| gained(i) * masses[i]);
+            let drift = match implicit.holds_any() {
+                true => Vec3::ZERO,
+                false => *gain / sum(masses.len(), 0.0, |i| masses[i]),
             };
             next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, next)| {
                 if !implicit.is_held(i) {
@@ -180,6 +185,7 @@ impl Simulation {
                 }
             });
         }
+        self.push_carriers_by_solves(dt, &gains);
         self.times.elasticity += milliseconds(start);
         self.check_deformation()?;
         Ok(reports.into_iter().flatten().fold(SolveReport::default(), SolveReport::worse))
@@ -212,6 +218,7 @@ impl Simulation {
     /// v* = v + (f/m + g) (dt + last dt)/2, fields, loads, mass-proportional damping.
     fn apply_forces(&mut self, dt: Real) {
         let start = Instant::now();
+        self.rigids.begin(self.time, dt);
         // velocities go from the middle of the last step to the middle of this one
         let (from, to) = (self.time - 0.5 * self.last_dt, self.time + 0.5 * dt);
         let full = dt;
@@ -220,6 +227,9 @@ impl Simulation {
         let acting = |field| (field, Field::duration_within(field, from, to));
         let fields: Vec<(&Field, Real)> =
             self.setup.fields.iter().map(acting).filter(|(_, duration)| *duration > 0.0).collect();
+        for (field, duration) in &fields {
+            field.push_rigids(*duration, &mut self.rigids);
+        }
         for (k, body) in self.bodies.iter().enumerate() {
             let keep = (-body.material.damping * dt).exp();
             let explicit = body.solid.as_ref().is_none_or(|solid| solid.implicit.is_none());
@@ -247,6 +257,7 @@ impl Simulation {
         if let Some(flow) = &self.flow {
             flow.push_solids(full, &mut self.next_velocities);
         }
+        self.note_attached(gravity * dt);
         self.times.motion += milliseconds(start);
     }
 
@@ -254,13 +265,11 @@ impl Simulation {
     fn survey_flow(&mut self) {
         let Some(mut flow) = self.flow.take() else { return };
         let start = Instant::now();
-        self.rigids.clear();
-        self.rigids.extend(self.setup.rigids.iter().map(|rigid| rigid.at(self.time)));
         let inverse_mass = |i: usize| self.inverse_mass(i);
         flow.survey(&FlowInput {
             particles: &self.particles,
             inverse_mass: &inverse_mass,
-            rigids: &self.rigids,
+            rigids: self.rigids.now(),
         });
         self.flow = Some(flow);
         self.times.neighbors += milliseconds(start);
@@ -284,8 +293,10 @@ impl Simulation {
         let Some(flow) = &mut self.flow else { return PressureReport::default() };
         let start = Instant::now();
         flow.push_solids(-elastic_dt, &mut self.next_velocities);
-        let report = flow.solve(dt, &self.rigids, &mut self.next_velocities);
-        flow.rub(dt, &self.rigids, &self.particles.positions, &mut self.next_velocities);
+        let report = flow.solve(dt, self.rigids.now(), &mut self.next_velocities);
+        push_rigids(&mut self.rigids, &flow.impulses);
+        flow.rub(dt, self.rigids.now(), &self.particles.positions, &mut self.next_velocities);
+        push_rigids(&mut self.rigids, &flow.impulses);
         self.times.pressure += milliseconds(start);
         report
     }
@@ -294,6 +305,8 @@ impl Simulation {
     fn inverse_mass(&self, i: usize) -> Real {
         let Particles { masses, pins, .. } = &self.particles;
         let held = pins[i] != FREE && self.setup.bodies[self.locate(i).0].is_held(pins[i], self.time);
+        // what a rigid body carries is pushed as if it were free, and pushes the body
+        let held = held && carrier(&self.attached, i, self.time).is_none();
         if held || self.told_velocity(i).is_some() { 0.0 } else { 1.0 / masses[i] }
     }
 
@@ -308,24 +321,17 @@ impl Simulation {
         let bodies = &self.bodies;
         let held = |i: usize| {
             pins[i] != FREE
-                && setup.bodies[bodies.partition_point(|b| b.range.end <= i)].is_held(pins[i], time)
+                && setup.bodies[bodies.partition_point(|b| b.range.end <= i)].is_told(pins[i], time)
         };
         let inverse_mass = |i: usize| if held(i) { 0.0 } else { 1.0 / masses[i] };
         let input = ContactInput { positions, rest_positions, inverse_mass: &inverse_mass, dt };
         let contacts = self.contacts.resolve(&input, &mut self.next_velocities);
-        self.rigids.clear();
-        self.rigids.extend(setup.rigids.iter().map(|rigid| rigid.at(time)));
-        if !self.rigids.is_empty() {
-            let rigid_contacts = RigidContacts { rigids: &self.rigids, spacing: setup.spacing, dt };
-            for body in bodies {
-                let law = body.surface_law();
-                let x = &positions[body.range.clone()];
-                let next = &mut self.next_velocities[body.range.clone()];
-                next.par_iter_mut().zip(x).with_min_len(TASK).for_each(|(v, x)| {
-                    *v = rigid_contacts.meet(law, *x, *v);
-                });
-            }
-        }
+        let attached = &self.attached;
+        let carrier = |i: usize| if pins[i] == FREE { None } else { carrier(attached, i, time) };
+        let laws: Vec<_> = bodies.iter().map(|b| (b.range.clone(), b.surface_law())).collect();
+        let (inverse_mass, carrier) = (&inverse_mass, &carrier);
+        let input = RigidContactInput { positions, inverse_mass, carrier, bodies: &laws, dt };
+        self.rigid_contacts.resolve(&input, &mut self.rigids, &mut self.next_velocities);
         self.times.contact += milliseconds(start);
         contacts
     }
@@ -349,9 +355,10 @@ impl Simulation {
             next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(k, v)| {
                 let i = first + k;
                 let Some(pin) = setup.pins.get(particles.pins[i] as usize) else { return };
-                if pin.until.is_none_or(|t| time < t) {
-                    let target =
-                        pin.motion.carry(setup.start_position(particles.rest_positions[i]), time + dt);
+                if let PinMotion::Told(motion) = pin.motion
+                    && pin.until.is_none_or(|t| time < t)
+                {
+                    let target = motion.carry(setup.start_position(particles.rest_positions[i]), time + dt);
                     *v = (target - particles.positions[i]) / dt;
                 }
             });
@@ -360,7 +367,15 @@ impl Simulation {
 
     /// Nothing is committed that is not finite or about to explode.
     fn check_velocities(&self, dt: Real) -> Result<(), StepError> {
+        if let Some((speed, k)) = self.rigids.fastest()
+            && !speed.is_finite()
+        {
+            return Err(self.rigid_error(k, dt));
+        }
         let next = &self.next_velocities;
+        if next.is_empty() {
+            return Ok(());
+        }
         let (fastest, i) = max_with_index(next.len(), |i| next[i].length_squared());
         let speed = fastest.sqrt();
         if !speed.is_finite() {
@@ -380,6 +395,8 @@ impl Simulation {
     /// x ← x + dt v.
     fn advance(&mut self, dt: Real, until: Real) {
         let start = Instant::now();
+        self.rigids.step(self.time, dt);
+        self.carry_attached(dt);
         let Particles { positions, velocities, .. } = &mut self.particles;
         positions
             .par_iter_mut()
@@ -401,6 +418,7 @@ impl Simulation {
         self.steps += 1;
         self.last_dt = dt;
         self.set_moduli();
+        self.load_rigids();
         self.times.motion += milliseconds(start);
     }
 
@@ -425,11 +443,24 @@ impl Simulation {
         StepError {
             stage,
             trouble,
-            body: self.bodies[body].name.clone(),
-            particle,
+            body: self.bodies.get(body).map_or_else(String::new, |body| body.name.clone()),
+            particle: Some(particle),
             time: self.time,
             dt,
             remedy: trouble.remedy().into(),
+        }
+    }
+
+    /// Rigid body `k` has no finite velocity.
+    fn rigid_error(&self, k: usize, dt: Real) -> StepError {
+        StepError {
+            stage: Stage::Velocities,
+            trouble: Trouble::NotFinite,
+            body: self.setup.rigids[k].name.clone(),
+            particle: None,
+            time: self.time,
+            dt,
+            remedy: "try a smaller time_step.max, or a start without overlaps".into(),
         }
     }
 }
@@ -464,6 +495,19 @@ impl BodySetup {
     /// Is a particle with this pin held at this time?
     pub(super) fn is_held(&self, pin: u32, time: Real) -> bool {
         self.pins.get(pin as usize).is_some_and(|pin| pin.until.is_none_or(|t| time < t))
+    }
+
+    /// Is it held, and moves as told, whatever pushes it?
+    fn is_told(&self, pin: u32, time: Real) -> bool {
+        let told = |pin: &super::Pin| matches!(pin.motion, PinMotion::Told(_));
+        self.is_held(pin, time) && self.pins.get(pin as usize).is_some_and(told)
+    }
+}
+
+/// What particles give to rigid bodies: impulses, and angular impulses about their centres.
+fn push_rigids(rigids: &mut RigidWorld, impulses: &[[Vec3; 2]]) {
+    for (k, [impulse, angular]) in impulses.iter().enumerate() {
+        rigids.apply_impulse(k, *impulse, *angular);
     }
 }
 

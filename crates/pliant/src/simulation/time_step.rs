@@ -21,6 +21,8 @@ pub enum Criterion {
     Stiffness,
     /// A particle's speed: it may move only a part of the spacing.
     Speed,
+    /// The speed of a dynamic rigid body.
+    RigidSpeed,
     /// XSPH damping of a body.
     Damping,
     /// Implicit solves took many iterations.
@@ -35,6 +37,7 @@ impl Criterion {
             Criterion::Scene => "scene",
             Criterion::Stiffness => "stiffness",
             Criterion::Speed => "speed",
+            Criterion::RigidSpeed => "rigid_speed",
             Criterion::Damping => "damping",
             Criterion::Effort => "effort",
             Criterion::Sound => "sound",
@@ -93,6 +96,11 @@ impl Simulation {
                 limit = TimeStepLimit { dt, criterion: Criterion::Sound, at: None };
             }
         }
+        let rigid_speed = self.rigids.fastest().map_or(0.0, |(speed, _)| speed);
+        if rigid_speed * limit.dt > cfl * self.setup.spacing && !self.particles.is_empty() {
+            let dt = cfl * self.setup.spacing / rigid_speed;
+            limit = TimeStepLimit { dt, criterion: Criterion::RigidSpeed, at: None };
+        }
         let velocities = &self.particles.velocities;
         let (fastest, i) = max_with_index(velocities.len(), |i| velocities[i].length_squared());
         if fastest > 0.0 {
@@ -115,8 +123,8 @@ impl Simulation {
 
     /// Body and particle within the body of a particle of the store.
     pub(super) fn locate(&self, i: usize) -> (usize, usize) {
-        let body = self.bodies.partition_point(|b| b.room.end <= i).min(self.bodies.len() - 1);
-        (body, i - self.bodies[body].range.start)
+        let body = self.bodies.partition_point(|b| b.room.end <= i).min(self.bodies.len().saturating_sub(1));
+        (body, i - self.bodies.get(body).map_or(0, |body| body.range.start))
     }
 
     /// Words for a limit: "stiffness of \"beam\" (particle 12)".
@@ -124,6 +132,7 @@ impl Simulation {
         match limit.at {
             None if limit.criterion == Criterion::Effort => "the effort of the solvers".to_string(),
             None if limit.criterion == Criterion::Sound => "the speed of sound of the liquids".to_string(),
+            None if limit.criterion == Criterion::RigidSpeed => "the speed of a rigid body".to_string(),
             None => "time_step of the scene".to_string(),
             Some((body, particle)) => {
                 format!("{} of \"{}\" (particle {particle})", limit.criterion.name(), self.bodies[body].name)

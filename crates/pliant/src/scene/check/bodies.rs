@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::super::error::SceneError;
 use super::super::file::{
-    ArrayFile, BodyFile, LoadFile, OutlineWord, PinFile, PinMotionFile, SceneFile, ShapeFile,
+    ArrayFile, BodyFile, LoadFile, OutlineWord, PinFile, PinMotionFile, RigidFile, RigidMotionFile,
+    RigidMotionWord, SceneFile, ShapeFile,
 };
 use super::super::overrides::default_name;
 use super::super::read::At;
@@ -13,10 +14,11 @@ use super::look;
 use super::materials::Stuff;
 use super::numbers::{FARTHEST, FASTEST, show};
 use super::placement::{driven, pose, region};
+use super::rigids;
 use crate::geometry::{Outline, Relief, Sampling, Shape};
 use crate::math::{Real, Vec3};
 use crate::rigid::Motion;
-use crate::simulation::{BodySetup, Load, Pin};
+use crate::simulation::{BodySetup, Load, Pin, PinMotion};
 
 /// Bodies of a scene, copies counted.
 const MOST_BODIES: Real = 1e5;
@@ -57,8 +59,13 @@ pub(super) fn sketches(
     materials: &BTreeMap<String, Stuff>,
 ) -> Result<Vec<Sketch>, SceneError> {
     let written = file.bodies.as_deref().unwrap_or_default();
+    let rigids = file.rigids.as_deref().unwrap_or_default();
+    let moves =
+        |rigid: &RigidFile| matches!(rigid.motion, Some(RigidMotionFile::Word(RigidMotionWord::Dynamic)));
+    let known = Known { materials, rigids: rigids::names(rigids) };
     let at = at.key("bodies");
-    if written.is_empty() && file.emitters.as_ref().is_none_or(Vec::is_empty) {
+    let flows = file.emitters.as_ref().is_some_and(|emitters| !emitters.is_empty());
+    if written.is_empty() && !flows && !rigids.iter().any(moves) {
         let help = "add a [[bodies]] table with a material and a shape; `pliant new` writes a starter scene";
         return Err(at.error("the scene has no bodies", help));
     }
@@ -66,7 +73,7 @@ pub(super) fn sketches(
     let (mut bodies, mut pins) = (0.0, 0.0);
     for (index, body) in written.iter().enumerate() {
         let at = at.index(index);
-        let sketch = sketch(at, index, body, materials)?;
+        let sketch = sketch(at, index, body, &known)?;
         bodies += sketch.number() as Real;
         pins += (sketch.number() * (sketch.body.pins.len() + sketch.body.loads.len())) as Real;
         if bodies > MOST_BODIES || pins > MOST_PINS {
@@ -95,20 +102,21 @@ fn refuse_equal_names(at: At<'_>, sketches: &[Sketch]) -> Result<(), SceneError>
     Ok(())
 }
 
-fn sketch(
-    at: At<'_>,
-    index: usize,
-    written: &BodyFile,
-    materials: &BTreeMap<String, Stuff>,
-) -> Result<Sketch, SceneError> {
+/// What bodies name.
+struct Known<'a> {
+    materials: &'a BTreeMap<String, Stuff>,
+    rigids: Vec<String>,
+}
+
+fn sketch(at: At<'_>, index: usize, written: &BodyFile, known: &Known) -> Result<Sketch, SceneError> {
     let name = written.name.clone().unwrap_or_else(|| default_name("bodies", index));
     at.key("name").name(&name)?;
-    let Some((material, method)) = materials.get(&written.material) else {
-        return Err(undefined_material(at, &name, &written.material, materials));
+    let Some((material, method)) = known.materials.get(&written.material) else {
+        return Err(undefined_material(at, &name, &written.material, known.materials));
     };
     let pose = pose(at, written.position, written.rotation.as_ref())?;
     let (pins, centered_pins) =
-        pins(at.key("pins"), written.pins.as_deref().unwrap_or_default(), pose.position)?;
+        pins(at.key("pins"), written.pins.as_deref().unwrap_or_default(), pose.position, &known.rigids)?;
     let body = BodySetup {
         name,
         material: material.clone(),
@@ -139,19 +147,29 @@ fn sketch(
 }
 
 /// The pins, and which of them are driven about the body's own position.
-fn pins(at: At<'_>, written: &[PinFile], position: Vec3) -> Result<(Vec<Pin>, Vec<usize>), SceneError> {
+fn pins(
+    at: At<'_>,
+    written: &[PinFile],
+    position: Vec3,
+    rigids: &[String],
+) -> Result<(Vec<Pin>, Vec<usize>), SceneError> {
     let mut pins = Vec::new();
     let mut centered = Vec::new();
     for (index, pin) in written.iter().enumerate() {
         let at = at.index(index);
         let motion = match &pin.motion {
-            None | Some(PinMotionFile::Fixed(_)) => Motion::Fixed,
+            None | Some(PinMotionFile::Fixed(_)) => PinMotion::Told(Motion::Fixed),
+            Some(PinMotionFile::Attached(written)) => {
+                let place = at.key("motion").key("attached");
+                let names = rigids.iter().map(String::as_str);
+                PinMotion::Attached { rigid: rigids::find(place, &written.attached, names)? }
+            }
             Some(PinMotionFile::Driven(written)) => {
                 let (motion, about_itself) = driven(at.key("motion"), written, position)?;
                 if about_itself {
                     centered.push(index);
                 }
-                motion
+                PinMotion::Told(motion)
             }
         };
         let region = region(at.key("region"), &pin.region)?;
@@ -291,7 +309,7 @@ pub(super) fn expand(sketches: &[Sketch]) -> (Vec<BodySetup>, Vec<[f32; 3]>) {
                 body.pose.position += cell * *step;
             }
             for &pin in &sketch.centered_pins {
-                if let Motion::Driven { center, .. } = &mut body.pins[pin].motion {
+                if let PinMotion::Told(Motion::Driven { center, .. }) = &mut body.pins[pin].motion {
                     *center = body.pose.position;
                 }
             }

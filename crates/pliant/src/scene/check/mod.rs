@@ -2,6 +2,7 @@
 
 mod bodies;
 mod fields;
+mod joints;
 mod liquids;
 mod look;
 mod materials;
@@ -90,7 +91,9 @@ fn setup(
     let contact = written.contact.as_ref();
     let gravity = written.gravity.unwrap_or([0.0, -9.81, 0.0]);
     let fields = file.fields.as_deref().unwrap_or_default();
-    let rigids = file.rigids.as_deref().unwrap_or_default();
+    let rigids = rigids::rigids(at.key("rigids"), file.rigids.as_deref().unwrap_or_default())?;
+    rigids::refuse_body_names(at.key("rigids"), &rigids, &bodies)?;
+    let joints = file.joints.as_deref().unwrap_or_default();
     let probes = file.probes.as_deref().unwrap_or_default();
     Ok(Setup {
         spacing: resolution.spacing,
@@ -109,7 +112,8 @@ fn setup(
         },
         domain: domain(simulation.key("domain"), written)?,
         drains: liquids::drains(at.key("drains"), file.drains.as_deref().unwrap_or_default())?,
-        rigids: rigids::rigids(at.key("rigids"), rigids)?,
+        joints: joints::joints(at.key("joints"), joints, &rigids)?,
+        rigids,
         probes: probes::probes(at.key("probes"), probes, &bodies, times)?,
         bodies,
     })

@@ -40,8 +40,10 @@ table! {
         emitters: Option<Vec<EmitterFile>>,
         /// Regions in which liquid is taken out.
         drains: Option<Vec<DrainFile>>,
-        /// Rigid obstacles, at rest or driven.
+        /// Rigid bodies: at rest, driven, or moved by forces.
         rigids: Option<Vec<RigidFile>>,
+        /// Joints between rigid bodies.
+        joints: Option<Vec<JointTable>>,
         /// Fields that push all matter, besides gravity.
         fields: Option<Vec<FieldFile>>,
         /// Time series written to probes.csv.

@@ -8,6 +8,7 @@ use crate::kernel::KernelKind;
 use crate::material::{Law, Moduli};
 use crate::math::Quat;
 use crate::rigid::{Motion, RigidShape};
+use crate::simulation::PinMotion;
 use crate::simulation::{Contact, ProbeTarget, Recorded, TimeStep};
 
 #[test]
@@ -167,7 +168,9 @@ fn copies_stand_on_a_grid_and_are_probed_by_name() {
         ["beam_1", "beam_2", "beam_3", "beam_4", "beam_5", "beam_6"]
     );
     assert_eq!(bodies[3].pose.position, Vec3::new(3.0, 0.0, 3.0));
-    let Motion::Driven { center, .. } = bodies[3].pins[0].motion else { panic!("a driven pin") };
+    let PinMotion::Told(Motion::Driven { center, .. }) = bodies[3].pins[0].motion else {
+        panic!("a driven pin")
+    };
     assert_eq!(center, bodies[3].pose.position);
     assert_eq!(scene.setup.probes[0].body, 3);
     assert_eq!(scene.look.body_colors.len(), 6);
