@@ -1,7 +1,12 @@
 //! Shapes of bodies, regions that select particles, and their sampling.
 
 pub mod beast;
+mod grid;
+pub mod mesh;
 mod sample;
+
+pub use grid::DistanceGrid;
+pub use mesh::{MeshError, SolidMesh, TriangleMesh};
 
 use crate::math::{Quat, Real, Vec3};
 
