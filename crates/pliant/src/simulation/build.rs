@@ -28,7 +28,11 @@ impl Simulation {
         let mut bodies: Vec<Body> = Vec::with_capacity(setup.bodies.len());
         for (index, body) in setup.bodies.iter().enumerate() {
             let twin = setup.bodies[..index].iter().position(|b| b.is_twin_of(body)).map(|k| &bodies[k]);
-            bodies.push(build_body(index, &setup, kernel, twin, &mut particles)?);
+            let rest = match setup.bodies[..index].iter().position(|b| b.fills_space_as(body)) {
+                Some(first) => particles.rest_positions[bodies[first].range.clone()].to_vec(),
+                None => in_curve_order(body.shape.sample(setup.spacing, body.sampling)),
+            };
+            bodies.push(build_body(index, &setup, rest, kernel, twin, &mut particles)?);
         }
         for (probe, p) in setup.probes.iter().enumerate() {
             let range = bodies[p.body].range.clone();
@@ -63,17 +67,17 @@ impl Simulation {
     }
 }
 
-/// `twin` is a body that is alike: what is constant is shared with it.
+/// `rest` are its rest positions; `twin` is a body that is alike: what is constant is shared with it.
 fn build_body(
     index: usize,
     setup: &Setup,
+    rest: Vec<Vec3>,
     kernel: Kernel,
     twin: Option<&Body>,
     particles: &mut Particles,
 ) -> Result<Body, BuildError> {
     let (s, body) = (setup.spacing, &setup.bodies[index]);
     let name = || body.name.clone();
-    let rest = in_curve_order(body.shape.sample(s, body.sampling));
     if rest.is_empty() {
         return Err(BuildError::NoParticles { body: index, name: name() });
     }
@@ -161,6 +165,11 @@ fn place_loads(body: &BodySetup, rest: &[Vec3]) -> Result<Vec<PlacedLoad>, usize
 }
 
 impl BodySetup {
+    /// Has the same rest positions.
+    fn fills_space_as(&self, o: &BodySetup) -> bool {
+        self.shape == o.shape && self.sampling == o.sampling
+    }
+
     /// Has the same rest state but for a rotation, and the same stiffness for its mass.
     fn is_alike(&self, o: &BodySetup) -> bool {
         let rest = |b: &BodySetup| (b.method, b.material.moduli, b.material.density, b.sampling);

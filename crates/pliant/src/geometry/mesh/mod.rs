@@ -12,7 +12,7 @@ mod stl;
 mod tree;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use solid::SolidMesh;
 

@@ -26,6 +26,8 @@ struct Solid {
     mesh: TriangleMesh,
     tree: Tree,
     hash: u64,
+    /// Has no open edges: winding numbers are whole.
+    closed: bool,
     bounds: (Vec3, Vec3),
     volume: Real,
     warnings: Vec<String>,
@@ -78,7 +80,8 @@ impl SolidMesh {
             bury(&mut tree, (bounds.1 - bounds.0).max_element());
         }
         let hash = content_hash(&mesh);
-        let mut solid = Solid { mesh, tree, hash, bounds, volume: 0.0, warnings };
+        let mut solid =
+            Solid { mesh, tree, hash, closed: found.open_edges == 0, bounds, volume: 0.0, warnings };
         let size = (bounds.1 - bounds.0).max_element();
         let grid = DistanceGrid::new(bounds, size / VOLUME_CELLS, 1.0, &|p| solid.distance(p));
         solid.volume = grid.volume();
@@ -130,7 +133,8 @@ impl SolidMesh {
 impl Solid {
     fn distance(&self, p: Vec3) -> Real {
         let near = self.tree.nearest(p, Real::INFINITY).map_or(Real::INFINITY, |q| q.distance(p));
-        near * (1.0 - 2.0 * self.tree.winding_number(p).abs()).clamp(-1.0, 1.0)
+        let outside = 1.0 - 2.0 * self.tree.winding_number(p).abs();
+        near * if self.closed { outside.signum() } else { outside.clamp(-1.0, 1.0) }
     }
 }
 

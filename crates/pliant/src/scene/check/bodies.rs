@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::super::error::SceneError;
-use super::super::file::{
-    ArrayFile, BodyFile, LoadFile, OutlineWord, PinFile, PinMotionFile, SceneFile, ShapeFile,
-};
+use super::super::file::{ArrayFile, BodyFile, LoadFile, PinFile, PinMotionFile, SceneFile};
 use super::super::overrides::default_name;
 use super::super::read::At;
 use super::super::suggest::{did_you_mean, quoted};
@@ -13,7 +11,7 @@ use super::look;
 use super::materials::Stuff;
 use super::numbers::{FARTHEST, FASTEST, show};
 use super::placement::{driven, pose, region};
-use crate::geometry::{Outline, Relief, Sampling, Shape};
+use super::shapes::{sampling, shape};
 use crate::math::{Real, Vec3};
 use crate::rigid::Motion;
 use crate::simulation::{BodySetup, Load, Pin};
@@ -62,11 +60,12 @@ pub(super) fn sketches(
         let help = "add a [[bodies]] table with a material and a shape; `pliant new` writes a starter scene";
         return Err(at.error("the scene has no bodies", help));
     }
+    let seed = file.simulation.seed.unwrap_or(1);
     let mut sketches = Vec::new();
     let (mut bodies, mut pins) = (0.0, 0.0);
     for (index, body) in written.iter().enumerate() {
         let at = at.index(index);
-        let sketch = sketch(at, index, body, materials)?;
+        let sketch = sketch(at, index, body, materials, seed)?;
         bodies += sketch.number() as Real;
         pins += (sketch.number() * (sketch.body.pins.len() + sketch.body.loads.len())) as Real;
         if bodies > MOST_BODIES || pins > MOST_PINS {
@@ -100,6 +99,7 @@ fn sketch(
     index: usize,
     written: &BodyFile,
     materials: &BTreeMap<String, Stuff>,
+    seed: u64,
 ) -> Result<Sketch, SceneError> {
     let name = written.name.clone().unwrap_or_else(|| default_name("bodies", index));
     at.key("name").name(&name)?;
@@ -109,12 +109,13 @@ fn sketch(
     let pose = pose(at, written.position, written.rotation.as_ref())?;
     let (pins, centered_pins) =
         pins(at.key("pins"), written.pins.as_deref().unwrap_or_default(), pose.position)?;
+    let shape = shape(at.key("shape"), &written.shape)?;
     let body = BodySetup {
         name,
         material: material.clone(),
         method: *method,
-        shape: shape(at.key("shape"), &written.shape)?,
-        sampling: Sampling::Lattice,
+        sampling: sampling(at.key("sampling"), written.sampling, &shape, seed)?,
+        shape,
         pose,
         velocity: at.key("velocity").vector_or_zero(written.velocity, FASTEST, "m/s")?,
         angular_velocity: at.key("angular_velocity").vector_or_zero(
@@ -190,48 +191,6 @@ fn undefined_material(
         format!("the materials are: {}", names().take(20).collect::<Vec<_>>().join(", "))
     };
     at.key("material").error(message, help)
-}
-
-fn shape(at: At<'_>, written: &ShapeFile) -> Result<Shape, SceneError> {
-    let length = |key, x| at.key(key).length(x);
-    Ok(match written {
-        ShapeFile::Box(shape) => Shape::Box { size: at.key("size").lengths(shape.size)? },
-        ShapeFile::Sphere(shape) => Shape::Sphere { radius: length("radius", shape.radius)? },
-        ShapeFile::Cylinder(shape) => Shape::Cylinder {
-            radius: length("radius", shape.radius)?,
-            height: length("height", shape.height)?,
-        },
-        ShapeFile::Torus(shape) => {
-            let radius = length("radius", shape.radius)?;
-            let tube_radius = length("tube_radius", shape.tube_radius)?;
-            if tube_radius > radius {
-                let message =
-                    format!("the tube_radius is larger than the radius of the ring, {}", show(radius));
-                return Err(at.key("tube_radius").error(message, "use a thinner tube, or a wider ring"));
-            }
-            Shape::Torus { radius, tube_radius }
-        }
-        ShapeFile::Beast(shape) => Shape::Beast { length: length("length", shape.length)? },
-        ShapeFile::Rod(shape) => Shape::Rod { length: length("length", shape.length)? },
-        ShapeFile::Sheet(shape) => {
-            let size = at.key("size");
-            let relief = at.key("relief");
-            Shape::Sheet {
-                size: [size.index(0).length(shape.size[0])?, size.index(1).length(shape.size[1])?],
-                outline: match shape.outline {
-                    None | Some(OutlineWord::Rectangle) => Outline::Rectangle,
-                    Some(OutlineWord::Ellipse) => Outline::Ellipse,
-                },
-                relief: match &shape.relief {
-                    Some(written) => Some(Relief {
-                        height: relief.key("height").range(written.height, -FARTHEST, FARTHEST, "m")?,
-                        wavelength: relief.key("wavelength").length(written.wavelength)?,
-                    }),
-                    None => None,
-                },
-            }
-        }
-    })
 }
 
 fn stretch(at: At<'_>, written: Option<[Real; 3]>) -> Result<Vec3, SceneError> {
