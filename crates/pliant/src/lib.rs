@@ -7,9 +7,9 @@
 //! | [`math`] | numbers, small matrices, rotations, sums in a fixed order |
 //! | [`kernel`] | smoothing kernels |
 //! | [`material`] | what stuff is |
-//! | [`geometry`] | shapes, regions, sampling |
 //! | [`particles`] | the columns, ordering |
 //! | [`neighbors`] | grid search, rest neighbourhoods |
+//! | [`geometry`] | shapes, meshes, regions, sampling |
 //! | [`linear`] | sparse factors, conjugate gradients |
 //! | [`rigid`] | obstacles |
 //! | [`forces`] | contact |

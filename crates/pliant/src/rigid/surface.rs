@@ -43,23 +43,6 @@ impl RigidShape {
     }
 }
 
-fn shell(size: Vec3, s: Real) -> Vec<Vec3> {
-    let n = (size / s).round();
-    let mut points = Vec::new();
-    for i in 0..n.x as i64 {
-        for j in 0..n.y as i64 {
-            for k in 0..n.z as i64 {
-                let edge = |a: i64, n: f64| a == 0 || a == n as i64 - 1;
-                if edge(i, n.x) || edge(j, n.y) || edge(k, n.z) {
-                    let t = (Vec3::new(i as f64, j as f64, k as f64) + 0.5) / n - 0.5;
-                    points.push(t * size);
-                }
-            }
-        }
-    }
-    points
-}
-
 fn from_axis(offset: Vec3, radius: Real) -> Surface {
     let length = offset.length();
     let normal = if length > 0.0 { offset / length } else { Vec3::Y };

@@ -40,7 +40,14 @@ impl Simulation {
         let mut bodies: Vec<Body> = Vec::with_capacity(setup.bodies.len());
         for (index, body) in setup.bodies.iter().enumerate() {
             let twin = setup.bodies[..index].iter().position(|b| b.is_twin_of(body)).map(|k| &bodies[k]);
-            let (built, overlapping) = build_body(index, &setup, kernel, twin, &occupied, &mut particles)?;
+            let rest = match setup.bodies[..index].iter().position(|b| b.method.is_some() && b.fills_space_as(body)) {
+                _ if body.emitter.is_some() => Vec::new(),
+                Some(first) if body.method.is_some() => {
+                    particles.rest_positions[bodies[first].range.clone()].to_vec()
+                }
+                _ => in_curve_order(body.shape.sample(setup.spacing, body.sampling)),
+            };
+            let (built, overlapping) = build_body(index, &setup, rest, kernel, twin, &occupied, &mut particles)?;
             bodies.push(built);
             removed.overlapping += overlapping as u64;
         }
@@ -91,10 +98,11 @@ impl Simulation {
 }
 
 /// The body, and the number of its particles left out where solids and rigid bodies are.
-/// `twin` is a body that is alike: what is constant is shared with it.
+/// `rest` are its rest positions; `twin` is a body that is alike: what is constant is shared with it.
 fn build_body(
     index: usize,
     setup: &Setup,
+    mut rest: Vec<Vec3>,
     kernel: Kernel,
     twin: Option<&Body>,
     occupied: &Occupied,
@@ -102,10 +110,6 @@ fn build_body(
 ) -> Result<(Body, usize), BuildError> {
     let (s, body) = (setup.spacing, &setup.bodies[index]);
     let name = || body.name.clone();
-    let mut rest = match &body.emitter {
-        Some(_) => Vec::new(),
-        None => in_curve_order(body.shape.sample(s, body.sampling)),
-    };
     let sampled = rest.len();
     if body.method.is_none() {
         rest.retain(|&p| occupied.has_room(body.start_position(p)));
@@ -231,6 +235,11 @@ fn place_loads(body: &BodySetup, rest: &[Vec3]) -> Result<Vec<PlacedLoad>, usize
 }
 
 impl BodySetup {
+    /// Has the same rest positions.
+    fn fills_space_as(&self, o: &BodySetup) -> bool {
+        self.shape == o.shape && self.sampling == o.sampling
+    }
+
     /// Has the same rest state but for a rotation, and the same stiffness for its mass.
     fn is_alike(&self, o: &BodySetup) -> bool {
         let rest = |b: &BodySetup| (b.method, b.material.moduli, b.material.density, b.sampling);

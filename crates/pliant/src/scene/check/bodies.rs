@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::super::error::SceneError;
 use super::super::file::{
-    ArrayFile, BodyFile, LoadFile, OutlineWord, PinFile, PinMotionFile, RigidFile, RigidMotionFile,
-    RigidMotionWord, SceneFile, ShapeFile,
+    ArrayFile, BodyFile, LoadFile, PinFile, PinMotionFile, RigidFile, RigidMotionFile, RigidMotionWord, SceneFile,
 };
 use super::super::overrides::default_name;
 use super::super::read::At;
@@ -15,7 +14,7 @@ use super::materials::Stuff;
 use super::numbers::{FARTHEST, FASTEST, show};
 use super::placement::{driven, pose, region};
 use super::rigids;
-use crate::geometry::{Outline, Relief, Sampling, Shape};
+use super::shapes::{sampling, shape};
 use crate::math::{Real, Vec3};
 use crate::rigid::Motion;
 use crate::simulation::{BodySetup, Load, Pin, PinMotion};
@@ -69,11 +68,12 @@ pub(super) fn sketches(
         let help = "add a [[bodies]] table with a material and a shape; `pliant new` writes a starter scene";
         return Err(at.error("the scene has no bodies", help));
     }
+    let seed = file.simulation.seed.unwrap_or(1);
     let mut sketches = Vec::new();
     let (mut bodies, mut pins) = (0.0, 0.0);
     for (index, body) in written.iter().enumerate() {
         let at = at.index(index);
-        let sketch = sketch(at, index, body, &known)?;
+        let sketch = sketch(at, index, body, &known, seed)?;
         bodies += sketch.number() as Real;
         pins += (sketch.number() * (sketch.body.pins.len() + sketch.body.loads.len())) as Real;
         if bodies > MOST_BODIES || pins > MOST_PINS {
@@ -108,7 +108,13 @@ struct Known<'a> {
     rigids: Vec<String>,
 }
 
-fn sketch(at: At<'_>, index: usize, written: &BodyFile, known: &Known) -> Result<Sketch, SceneError> {
+fn sketch(
+    at: At<'_>,
+    index: usize,
+    written: &BodyFile,
+    known: &Known,
+    seed: u64,
+) -> Result<Sketch, SceneError> {
     let name = written.name.clone().unwrap_or_else(|| default_name("bodies", index));
     at.key("name").name(&name)?;
     let Some((material, method)) = known.materials.get(&written.material) else {
@@ -117,13 +123,14 @@ fn sketch(at: At<'_>, index: usize, written: &BodyFile, known: &Known) -> Result
     let pose = pose(at, written.position, written.rotation.as_ref())?;
     let (pins, centered_pins) =
         pins(at.key("pins"), written.pins.as_deref().unwrap_or_default(), pose.position, &known.rigids)?;
+    let shape = shape(at.key("shape"), &written.shape)?;
     let body = BodySetup {
         name,
         material: material.clone(),
         method: *method,
-        shape: shape(at.key("shape"), &written.shape)?,
+        sampling: sampling(at.key("sampling"), written.sampling, &shape, seed)?,
+        shape,
         emitter: None,
-        sampling: Sampling::Lattice,
         pose,
         velocity: at.key("velocity").vector_or_zero(written.velocity, FASTEST, "m/s")?,
         angular_velocity: at.key("angular_velocity").vector_or_zero(
@@ -209,48 +216,6 @@ pub(super) fn undefined_material(
         format!("the materials are: {}", names().take(20).collect::<Vec<_>>().join(", "))
     };
     at.key("material").error(message, help)
-}
-
-fn shape(at: At<'_>, written: &ShapeFile) -> Result<Shape, SceneError> {
-    let length = |key, x| at.key(key).length(x);
-    Ok(match written {
-        ShapeFile::Box(shape) => Shape::Box { size: at.key("size").lengths(shape.size)? },
-        ShapeFile::Sphere(shape) => Shape::Sphere { radius: length("radius", shape.radius)? },
-        ShapeFile::Cylinder(shape) => Shape::Cylinder {
-            radius: length("radius", shape.radius)?,
-            height: length("height", shape.height)?,
-        },
-        ShapeFile::Torus(shape) => {
-            let radius = length("radius", shape.radius)?;
-            let tube_radius = length("tube_radius", shape.tube_radius)?;
-            if tube_radius > radius {
-                let message =
-                    format!("the tube_radius is larger than the radius of the ring, {}", show(radius));
-                return Err(at.key("tube_radius").error(message, "use a thinner tube, or a wider ring"));
-            }
-            Shape::Torus { radius, tube_radius }
-        }
-        ShapeFile::Beast(shape) => Shape::Beast { length: length("length", shape.length)? },
-        ShapeFile::Rod(shape) => Shape::Rod { length: length("length", shape.length)? },
-        ShapeFile::Sheet(shape) => {
-            let size = at.key("size");
-            let relief = at.key("relief");
-            Shape::Sheet {
-                size: [size.index(0).length(shape.size[0])?, size.index(1).length(shape.size[1])?],
-                outline: match shape.outline {
-                    None | Some(OutlineWord::Rectangle) => Outline::Rectangle,
-                    Some(OutlineWord::Ellipse) => Outline::Ellipse,
-                },
-                relief: match &shape.relief {
-                    Some(written) => Some(Relief {
-                        height: relief.key("height").range(written.height, -FARTHEST, FARTHEST, "m")?,
-                        wavelength: relief.key("wavelength").length(written.wavelength)?,
-                    }),
-                    None => None,
-                },
-            }
-        }
-    })
 }
 
 fn stretch(at: At<'_>, written: Option<[Real; 3]>) -> Result<Vec3, SceneError> {

@@ -10,6 +10,7 @@ mod numbers;
 mod placement;
 mod probes;
 mod rigids;
+mod shapes;
 
 pub(super) use bodies::Sketch;
 pub(super) use numbers::show;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::elasticity::Model;
 use crate::forces::fields::{Field, FieldKind};
-use crate::geometry::{Outline, Region, Shape};
+use crate::geometry::{Figure, Outline, Region, Shape};
 use crate::kernel::KernelKind;
 use crate::material::{Law, Moduli};
 use crate::math::Quat;
@@ -62,7 +62,7 @@ fn every_shape_is_read() {
         shape("{ type = \"torus\", radius = 1, tube_radius = 0.5 }"),
         Shape::Torus { radius: 1.0, tube_radius: 0.5 }
     );
-    assert_eq!(shape("{ type = \"beast\", length = 2 }"), Shape::Beast { length: 2.0 });
+    assert_eq!(shape("{ type = \"beast\", length = 2 }"), Shape::Figure { figure: Figure::Beast, size: 2.0 });
     assert_eq!(shape("{ type = \"rod\", length = 2 }"), Shape::Rod { length: 2.0 });
     let sheet = shape(
         "{ type = \"sheet\", size = [1, 2], outline = \"ellipse\", relief = { height = 1, wavelength = 2 } }",
