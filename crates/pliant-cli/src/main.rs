@@ -15,6 +15,7 @@ mod check;
 mod complain;
 mod render;
 mod run;
+mod sample;
 mod scenes;
 mod validate;
 
@@ -41,6 +42,8 @@ enum Command {
     Scenes(scenes::ScenesArguments),
     /// Write a commented starter scene
     New(scenes::NewArguments),
+    /// Fill a mesh with particles
+    Sample(sample::Arguments),
     /// Compare with closed forms and converged references
     Validate(validate::Arguments),
     /// Measure speed
@@ -80,6 +83,7 @@ impl Command {
             Command::Check(arguments) => check::run(arguments),
             Command::Scenes(arguments) => scenes::list(arguments),
             Command::New(arguments) => scenes::new(arguments),
+            Command::Sample(arguments) => sample::run(arguments),
             Command::Validate(arguments) => validate::run(arguments),
             Command::Bench(arguments) => bench::run(arguments),
             Command::Schema => scenes::schema(),

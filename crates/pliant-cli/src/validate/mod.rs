@@ -14,6 +14,7 @@ mod patch;
 mod plots;
 mod record;
 mod rigid;
+mod samplings;
 mod spin;
 mod torsion;
 mod way;
@@ -100,6 +101,7 @@ const CASES: &[Case] = &[
     case!("C15b_convergence", beams::convergence, CANTILEVER),
     case!("C15c_manufactured", manufactured::neo_hookean, NO_SCENE),
     case!("C16a_bar_mode", bars::mode),
+    case!("C17a_samplings", samplings::bounce),
     case!("B09_falling_cuboid", contact::falling_cuboid, include_str!("../../../../scenes/tumble.toml")),
     case!("P18-2_spin", spin::rotation_field, include_str!("../../../../scenes/spin.toml")),
 ];

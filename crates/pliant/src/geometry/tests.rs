@@ -8,7 +8,7 @@ const WAYS: [Sampling; 4] =
 
 /// Sphere, torus and a concave mesh with their volumes, 20 particles of 0.05 across.
 fn solids() -> Vec<(Shape, Real)> {
-    let ring = lobed_ring(48);
+    let ring = lobed_ring(20);
     let volume = enclosed(&ring);
     let mesh = SolidMesh::new(ring).expect("a ring");
     let tau = std::f64::consts::TAU;
@@ -24,12 +24,6 @@ fn every_sampling_has_the_volume_and_relaxed_is_even() {
     let s: Real = 0.05;
     for (shape, volume) in solids() {
         let reports = WAYS.map(|way| SamplingReport::new(&shape, s, &shape.sample(s, way)));
-        for (way, report) in WAYS.iter().zip(&reports) {
-            println!(
-                "{shape:?} {way:?} {:.4} {report:?}",
-                report.particles as Real * s.powi(3) / volume - 1.0
-            );
-        }
         for (way, report) in WAYS.iter().zip(&reports).skip(1) {
             let error = report.particles as Real * s.powi(3) / volume - 1.0;
             assert!(error.abs() < 0.01, "{shape:?} {way:?}: {error}");
@@ -55,20 +49,19 @@ fn evenness(points: &[Vec3]) -> (Real, Real) {
 
 #[test]
 fn a_surface_layer_lies_at_its_depth_and_is_even() {
-    let s = 0.05;
+    let s = 0.1;
     let mesh = SolidMesh::new(cube()).expect("a cube");
     for (shape, area) in [
-        (Shape::Sphere { radius: 0.5 }, 4.0 * std::f64::consts::PI * 0.475 * 0.475),
-        (Shape::Cylinder { radius: 0.4, height: 0.6 }, std::f64::consts::TAU * 0.375 * (0.375 + 0.55)),
-        (Shape::Capsule { radius: 0.3, height: 0.5 }, std::f64::consts::TAU * 0.275 * (2.0 * 0.275 + 0.5)),
-        (Shape::Mesh { mesh }, 6.0 * 0.95 * 0.95),
+        (Shape::Sphere { radius: 0.5 }, 4.0 * std::f64::consts::PI * 0.45 * 0.45),
+        (Shape::Cylinder { radius: 0.4, height: 0.6 }, std::f64::consts::TAU * 0.35 * (0.35 + 0.5)),
+        (Shape::Capsule { radius: 0.3, height: 0.5 }, std::f64::consts::TAU * 0.25 * (2.0 * 0.25 + 0.5)),
+        (Shape::Mesh { mesh }, 6.0 * 0.9 * 0.9),
     ] {
         let points = sample_surface(&shape, s, 0.5 * s);
         let deepest = points.iter().map(|p| (shape.distance(*p) + 0.5 * s).abs()).fold(0.0, Real::max);
         assert!(deepest < 0.05 * s, "{shape:?}: {deepest}");
         let number = points.len() as Real * s * s / area;
         let (mean, deviation) = evenness(&points);
-        println!("{shape:?} {number} {mean} {deviation}");
         assert!((number - 1.0).abs() < 0.05, "{shape:?}: {number}");
         // a triangular lattice of this density has 1.07, random points no nearest distance
         assert!(mean > 0.85 * s && deviation < 0.1 * s, "{shape:?}: {mean} {deviation}");

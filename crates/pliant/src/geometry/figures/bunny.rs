@@ -30,5 +30,5 @@ pub(super) const MODEL: Model = Model {
     center: Vec3::new(-0.02, 0.005, 0.0),
     half_extent: Vec3::new(0.435, 0.505, 0.255),
     volume: 0.108,
-    thickness: 0.08,
+    thickness: 0.06,
 };

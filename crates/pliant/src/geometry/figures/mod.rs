@@ -154,7 +154,6 @@ mod tests {
                     (low, high) = (low.min(p), high.max(p));
                 }
             });
-            println!("{figure:?} {low} {high} {}", grid.volume());
             // less than two cells of this grid
             assert!(low.cmpge(-half).all() && high.cmple(half).all(), "{figure:?}: {low} {high}");
             assert!((high - low - half * 2.0).abs().max_element() < 4.0 * cell, "{figure:?}: {low} {high}");
