@@ -153,6 +153,7 @@ pub(super) fn frame(simulation: &Simulation, index: u32, fields: &[PointFields])
     Frame {
         index,
         time: simulation.time(),
+        spacing: Some(simulation.setup().spacing as f32),
         bodies: bodies.iter().map(|b| FrameBody { name: b.name.clone(), count: b.range.len() }).collect(),
         positions: particles.positions.iter().map(single).collect(),
         fields: vec![
@@ -164,5 +165,6 @@ pub(super) fn frame(simulation: &Simulation, index: u32, fields: &[PointFields])
             scalars("stress", &|i| fields[i].von_mises),
             scalars("volume_ratio", &|i| fields[i].volume_ratio),
         ],
+        faces: None,
     }
 }
