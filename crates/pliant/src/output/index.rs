@@ -1,7 +1,7 @@
 //! The frames of a run in order: `frames/index.json` for us, `frames/NAME.pvd` for ParaView, `frames/NAME.usda` for USD.
 
 use super::atomic::{files_in, read_whole, write_atomically};
-use super::{OutputError, extension, usd, xml};
+use super::{Frame, OutputError, extension, read_frame, usd, xml};
 use crate::scene::Format;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -18,6 +18,28 @@ pub struct IndexEntry {
     /// Names of the frame's files in `frames/`, one per format.
     pub files: Vec<String>,
 }
+
+impl IndexEntry {
+    /// Name of the file that keeps most of the frame, if it was stored at all.
+    pub fn file(&self) -> Option<&str> {
+        let worth = |file: &str| {
+            let ending = Path::new(file).extension().and_then(|extension| extension.to_str());
+            BY_WORTH.iter().position(|format| Some(extension(*format)) == ending)
+        };
+        self.files.iter().map(String::as_str).min_by_key(|file| worth(file).unwrap_or(BY_WORTH.len()))
+    }
+
+    /// Reads the frame of the run in `dir` from this file; `None` if it was not stored.
+    pub fn read(&self, dir: &Path) -> Option<Result<Frame, OutputError>> {
+        let frame = read_frame(&frames_folder(dir).join(self.file()?));
+        // Not all formats have a place for these.
+        Some(frame.map(|frame| Frame { index: self.frame, time: self.time, ..frame }))
+    }
+}
+
+/// Formats from those that keep all of a frame to those that keep little.
+const BY_WORTH: [Format; 7] =
+    [Format::Vtk, Format::Ply, Format::Npz, Format::Usd, Format::Bgeo, Format::Csv, Format::Obj];
 
 #[derive(Serialize, Deserialize)]
 struct Index<Entries> {

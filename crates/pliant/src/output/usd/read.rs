@@ -37,11 +37,8 @@ fn frame(prims: &[Prim], legend: &Legend) -> Result<Frame, String> {
     frame.fields = kinds.map(|values| Field { name: String::new(), values }).collect();
     for prim in prims {
         let start = frame.positions.len();
-        let mut own = prim.attributes.iter();
-        let mut next = |name: &str| {
-            let found = own.clone().next().filter(|attribute| attribute.name.ends_with(name));
-            found.inspect(|_| drop(own.next()))
-        };
+        let mut own = prim.attributes.iter().peekable();
+        let mut next = |name: &str| own.next_if(|attribute| attribute.name.ends_with(name));
         frame.positions.extend(next("points").ok_or(DAMAGED)?.vectors());
         next("extent");
         next("widths");
