@@ -172,8 +172,20 @@ def check_bgeo():
         assert data[at:] == b"\x00\xff"
 
 
+def check_splashsurf():
+    """The reader of Blender's sequence loader is part of this package."""
+    from pysplashsurf.bgeo import readbgeo_to_meshio
+
+    for name in ["points", "small_points"]:
+        mesh = readbgeo_to_meshio(f"{folder}/{name}.bgeo")
+        same(mesh.points, positions)
+        same(mesh.point_data["v"], velocity)
+        same(mesh.point_data["body"], body)
+        same(mesh.point_data["x"], x)
+
+
 def check_usd():
-    from pxr import Gf, Usd, UsdGeom
+    from pxr import Usd, UsdGeom
 
     def numbers(attribute, code):
         return np.array(attribute.Get(code))
@@ -215,7 +227,8 @@ def check_usd():
     assert mesh.GetSubdivisionSchemeAttr().Get() == "none"
     primvar = UsdGeom.PrimvarsAPI(mesh).GetPrimvar("st")
     same(numbers(primvar, 30), texture[CUBE])
-    assert UsdGeom.Mesh.ValidateTopology(mesh.GetFaceVertexIndicesAttr().Get(30), mesh.GetFaceVertexCountsAttr().Get(30), CUBE.stop)[0]
+    corners, counts = mesh.GetFaceVertexIndicesAttr().Get(30), mesh.GetFaceVertexCountsAttr().Get(30)
+    assert UsdGeom.Mesh.ValidateTopology(corners, counts, CUBE.stop)[0]
 
     # A run: each layer is a value clip.
     stage = Usd.Stage.Open(f"{folder}/frames/run.usda")
@@ -231,5 +244,6 @@ def check_usd():
     "pyvista": check_pyvista,
     "numpy": check_numpy,
     "bgeo": check_bgeo,
+    "pysplashsurf": check_splashsurf,
     "pxr": check_usd,
 }[reader]()

@@ -1,5 +1,5 @@
 //! Do the programs people use read what we write, and do we read what they write? Needs `python3` with numpy, meshio,
-//! PyVista and usd-core to say so; `.ci/run` installs them.
+//! PyVista, pysplashsurf and usd-core to say so; `.ci/run` installs them.
 
 use super::{Folder, mesh, settings};
 use crate::output::{
@@ -103,6 +103,11 @@ fn numpy_and_we_read_the_same_numbers() {
 #[test]
 fn geometry_of_houdini_is_as_described() {
     check("numpy", "bgeo", &[]);
+}
+
+#[test]
+fn the_sequence_loader_of_blender_reads_the_same_numbers() {
+    check("pysplashsurf", "pysplashsurf", &[]);
 }
 
 #[test]
