@@ -13,6 +13,7 @@ macro_rules! say {
 mod bench;
 mod check;
 mod complain;
+mod convert;
 mod render;
 mod run;
 mod sample;
@@ -40,6 +41,8 @@ enum Command {
     Check(check::Arguments),
     /// List the bundled scenes, or print one
     Scenes(scenes::ScenesArguments),
+    /// Write stored frames in another format
+    Convert(convert::Arguments),
     /// Write a commented starter scene
     New(scenes::NewArguments),
     /// Fill a mesh with particles
@@ -81,6 +84,7 @@ impl Command {
             Command::Run(arguments) => run::run(arguments),
             Command::Render(arguments) => render::run(arguments),
             Command::Check(arguments) => check::run(arguments),
+            Command::Convert(arguments) => convert::run(arguments),
             Command::Scenes(arguments) => scenes::list(arguments),
             Command::New(arguments) => scenes::new(arguments),
             Command::Sample(arguments) => sample::run(arguments),

@@ -5,10 +5,9 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use pliant::geometry::{Sampling, SamplingReport, Shape, SolidMesh};
 use pliant::math::Vec3;
-use pliant::output::{Field, Frame, FrameBody, Values, encode, write_atomically};
-use pliant::scene::Format;
+use pliant::output::{Field, Frame, FrameBody, Values, encode, extension, write_atomically};
+use pliant::scene::{Format, OutputSettings};
 use serde_json::json;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -23,7 +22,7 @@ pub struct Arguments {
     /// Particle spacing [m]
     #[arg(long)]
     spacing: f64,
-    /// Where to write the particles: .vtu, .ply or .csv
+    /// Where to write the particles; the end of the name tells the format: .vtu, .ply, .csv, .npz, .bgeo, ...
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// How the mesh is filled
@@ -48,15 +47,9 @@ enum Way {
     Relaxed,
 }
 
-/// A file for particles.
-enum Target {
-    Frame(Format),
-    Csv,
-}
-
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
-    let target = target(&arguments.output)?;
+    let format = format(&arguments.output)?;
     let spacing = positive(arguments.spacing, "--spacing")?;
     let scale = positive(arguments.scale, "--scale")?;
     let mesh = SolidMesh::load(&arguments.mesh, Vec3::splat(scale), false)
@@ -76,10 +69,8 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         return Err(BadInput("the mesh is thinner than a spacing; use a smaller --spacing".into()).into());
     }
     let report = SamplingReport::new(&shape, spacing, &points);
-    let bytes = match target {
-        Target::Frame(format) => encode(&frame(&points), format),
-        Target::Csv => csv(&points),
-    };
+    let settings = OutputSettings { fps: 1.0, formats: vec![format], compress: false, checkpoint_every: 1.0 };
+    let bytes = encode(&frame(&points, spacing), format, &settings);
     write_atomically(&arguments.output, &bytes).context("the particles could not be written")?;
     print(&arguments, &report, &warnings, start.elapsed().as_secs_f64());
     Ok(ExitCode::SUCCESS)
@@ -104,20 +95,16 @@ fn positive(number: f64, flag: &str) -> anyhow::Result<f64> {
     Err(BadInput(format!("{flag} must be a number above zero, but is {number}; write {flag} 0.02")).into())
 }
 
-fn target(path: &Path) -> anyhow::Result<Target> {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("vtu") => Ok(Target::Frame(Format::Vtk)),
-        Some("ply") => Ok(Target::Frame(Format::Ply)),
-        Some("csv") => Ok(Target::Csv),
-        _ => {
-            let message =
-                format!("{}: no format known here; end the name in .vtu, .ply or .csv", path.display());
-            Err(BadInput(message).into())
-        }
-    }
+fn format(path: &Path) -> anyhow::Result<Format> {
+    let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    let known = Format::ALL.iter().find(|(format, _)| extension(*format) == end);
+    let ends = || Format::ALL.map(|(format, _)| format!(".{}", extension(format))).join(", ");
+    let unknown =
+        || BadInput(format!("{}: no format known here; end the name in {}", path.display(), ends()));
+    Ok(known.ok_or_else(unknown)?.0)
 }
 
-fn frame(points: &[Vec3]) -> Frame {
+fn frame(points: &[Vec3], spacing: f64) -> Frame {
     Frame {
         index: 0,
         time: 0.0,
@@ -127,15 +114,9 @@ fn frame(points: &[Vec3]) -> Frame {
             name: "id".into(),
             values: Values::Integers((0..points.len() as i32).collect()),
         }],
+        spacing: Some(spacing as f32),
+        faces: None,
     }
-}
-
-fn csv(points: &[Vec3]) -> Vec<u8> {
-    let mut text = String::from("x,y,z\n");
-    for p in points {
-        let _ = writeln!(text, "{},{},{}", p.x, p.y, p.z);
-    }
-    text.into_bytes()
 }
 
 fn print(arguments: &Arguments, report: &SamplingReport, warnings: &[String], seconds: f64) {

@@ -68,7 +68,7 @@ fn lattice_shell(half: Vec3, spacing: Real) -> Vec<Vec3> {
 }
 
 /// As many points as cells of one spacing cover the surface at this depth, spread by repulsion.
-fn even_layer(field: &impl Field, spacing: Real, depth: Real) -> Vec<Vec3> {
+pub fn even_layer(field: &impl Field, spacing: Real, depth: Real) -> Vec<Vec3> {
     let (candidates, area) = candidates(field, spacing / CANDIDATES, depth);
     let wanted = ((area / spacing.powi(2)).round() as usize).max(1);
     let mut points = scattered(&candidates, wanted, spacing);

@@ -2,7 +2,7 @@
 
 use super::mass::MassPart;
 use super::{Motion, Rigid, RigidMotion, RigidShape};
-use crate::geometry::Pose;
+use crate::geometry::{Field, Pose, Shape, even_layer, sample_container, sample_surface};
 use crate::math::{Mat3, Quat, Real, Vec3};
 
 /// The surface of a rigid body as seen from a point.
@@ -15,12 +15,18 @@ pub struct Surface {
 }
 
 impl RigidShape {
-    /// Points of one layer half a spacing below the surface.
+    /// Points of one layer half a spacing below the surface, about one spacing apart. Planes have no end and no points.
     pub fn boundary_points(&self, spacing: Real) -> Vec<Vec3> {
+        let depth = 0.5 * spacing;
         match *self {
-            RigidShape::Container { size } => shell(size + Vec3::splat(2.0 * spacing), spacing),
-            RigidShape::Box { size } => shell(size, spacing),
-            _ => Vec::new(),
+            RigidShape::Plane { .. } => Vec::new(),
+            RigidShape::Container { size } => sample_container(size, spacing, depth),
+            RigidShape::Box { size } => sample_surface(&Shape::Box { size }, spacing, depth),
+            RigidShape::Sphere { radius } => sample_surface(&Shape::Sphere { radius }, spacing, depth),
+            RigidShape::Cylinder { radius, height } => {
+                sample_surface(&Shape::Cylinder { radius, height }, spacing, depth)
+            }
+            RigidShape::Capsule { .. } => even_layer(self, spacing, depth),
         }
     }
 
@@ -40,6 +46,17 @@ impl RigidShape {
             }
             RigidShape::Cylinder { radius, height } => cylinder(p, radius, 0.5 * height),
         }
+    }
+}
+
+impl Field for RigidShape {
+    fn distance(&self, p: Vec3) -> Real {
+        self.surface(p).distance
+    }
+
+    fn bounds(&self) -> (Vec3, Vec3) {
+        let reach = Vec3::splat(self.reach().unwrap_or(0.0));
+        (-reach, reach)
     }
 }
 

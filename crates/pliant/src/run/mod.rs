@@ -165,16 +165,15 @@ impl<'a> Run<'a> {
         // Nothing is written before this: the folder of another scene stays as it is.
         let folder = Folder::open(&options.dir, scene).map_err(RunError::Folder)?;
         folder.remove(&RESULTS)?;
-        let formats = &scene.output.formats;
         let (writer, tables, next_frame) = match &found {
             Some(saved) => {
-                let writer = FrameWriter::resume(&options.dir, formats, &scene.name, saved.frame)?;
+                let writer = FrameWriter::resume(&options.dir, &scene.output, &scene.name, saved.frame)?;
                 (writer, Tables::resume(&options.dir, simulation, saved.time)?, saved.frame)
             }
             None => {
                 checkpoint::remove_all(&options.dir)?;
                 folder.remove(&TABLES)?;
-                let writer = FrameWriter::new(&options.dir, formats, &scene.name)?;
+                let writer = FrameWriter::new(&options.dir, &scene.output, &scene.name)?;
                 (writer, Tables::create(&options.dir, simulation)?, 0)
             }
         };

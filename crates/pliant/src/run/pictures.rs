@@ -3,7 +3,7 @@
 use super::rigids::Poses;
 use crate::geometry::Pose;
 use crate::math::Vec3;
-use crate::output::{Frame, OutputError, Values, read_frame, read_index, write_atomically};
+use crate::output::{Frame, IndexEntry, OutputError, Values, read_index, write_atomically};
 use crate::render::{
     Ball, GifMovie, Legend, Overlay, Picture, Solid, View, colormap, encode_png, fit_view, render,
 };
@@ -50,16 +50,13 @@ pub fn draw(
     request: &PictureRequest,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Vec<PathBuf>, OutputError> {
-    let stored: Vec<PathBuf> = read_index(&request.dir)
-        .unwrap_or_default()
-        .into_iter()
-        .filter_map(|entry| entry.files.first().map(|file| request.dir.join("frames").join(file)))
-        .collect();
+    let mut stored = read_index(&request.dir).unwrap_or_default();
+    stored.retain(|entry| !entry.files.is_empty());
     let mut written = Vec::new();
     let artist = Artist::new(request, &stored)?;
     if let Some(path) = &request.still {
         let picture = match (stored.last(), &request.last) {
-            (Some(last), _) => Some(artist.paint(&read_frame(last)?)),
+            (Some(last), _) => last.read(&request.dir).transpose()?.map(|frame| artist.paint(&frame)),
             (None, Some(last)) => Some(artist.paint(last)),
             (None, None) => None,
         };
@@ -72,10 +69,12 @@ pub fn draw(
         let every = (request.scene.output.fps / MOVIE_FPS).round().max(1.0) as usize;
         let every = every.max(stored.len().div_ceil(MOVIE_FRAMES));
         let fps = request.scene.output.fps / every as f64;
-        let chosen: Vec<&PathBuf> = stored.iter().step_by(every).collect();
+        let chosen: Vec<&IndexEntry> = stored.iter().step_by(every).collect();
         let mut movie = GifMovie::new(request.scene.look.size, fps);
-        for (k, file) in chosen.iter().enumerate() {
-            movie.push(&artist.paint(&read_frame(file)?));
+        for (k, entry) in chosen.iter().enumerate() {
+            if let Some(frame) = entry.read(&request.dir) {
+                movie.push(&artist.paint(&frame?));
+            }
             progress(k + 1, chosen.len());
         }
         write_atomically(path, &movie.finish())?;
@@ -93,13 +92,15 @@ struct Artist<'a> {
 }
 
 impl<'a> Artist<'a> {
-    fn new(request: &PictureRequest<'a>, stored: &[PathBuf]) -> Result<Self, OutputError> {
+    fn new(request: &PictureRequest<'a>, stored: &[IndexEntry]) -> Result<Self, OutputError> {
         let scene = request.scene;
         // A dozen frames tell where things go and how large fields get; one is held at a time.
         let mut seen = Seen::nothing();
         let poses = Poses::read(&request.dir, scene);
-        for file in stored.iter().step_by(stored.len().div_ceil(12).max(1)) {
-            seen.look(scene, &read_frame(file)?, &poses);
+        for entry in stored.iter().step_by(stored.len().div_ceil(12).max(1)) {
+            if let Some(frame) = entry.read(&request.dir) {
+                seen.look(scene, &frame?, &poses);
+            }
         }
         if let Some(last) = &request.last {
             seen.look(scene, last, &poses);

@@ -182,6 +182,7 @@ pub(super) fn frame(simulation: &Simulation, index: u32, fields: &[PointFields])
     Frame {
         index,
         time: simulation.time(),
+        spacing: Some(simulation.setup().spacing as f32),
         bodies: bodies.iter().map(|b| FrameBody { name: b.name.clone(), count: b.range.len() }).collect(),
         positions: vectors(&particles.positions),
         fields: vec![
@@ -191,5 +192,6 @@ pub(super) fn frame(simulation: &Simulation, index: u32, fields: &[PointFields])
             scalars("volume_ratio", &|i| fields[i].volume_ratio),
             scalars("pressure", &|i| fields[i].pressure),
         ],
+        faces: None,
     }
 }

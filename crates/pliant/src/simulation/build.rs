@@ -40,14 +40,17 @@ impl Simulation {
         let mut bodies: Vec<Body> = Vec::with_capacity(setup.bodies.len());
         for (index, body) in setup.bodies.iter().enumerate() {
             let twin = setup.bodies[..index].iter().position(|b| b.is_twin_of(body)).map(|k| &bodies[k]);
-            let rest = match setup.bodies[..index].iter().position(|b| b.method.is_some() && b.fills_space_as(body)) {
-                _ if body.emitter.is_some() => Vec::new(),
-                Some(first) if body.method.is_some() => {
-                    particles.rest_positions[bodies[first].range.clone()].to_vec()
-                }
-                _ => in_curve_order(body.shape.sample(setup.spacing, body.sampling)),
-            };
-            let (built, overlapping) = build_body(index, &setup, rest, kernel, twin, &occupied, &mut particles)?;
+            let rest =
+                match setup.bodies[..index].iter().position(|b| b.method.is_some() && b.fills_space_as(body))
+                {
+                    _ if body.emitter.is_some() => Vec::new(),
+                    Some(first) if body.method.is_some() => {
+                        particles.rest_positions[bodies[first].range.clone()].to_vec()
+                    }
+                    _ => in_curve_order(body.shape.sample(setup.spacing, body.sampling)),
+                };
+            let (built, overlapping) =
+                build_body(index, &setup, rest, kernel, twin, &occupied, &mut particles)?;
             bodies.push(built);
             removed.overlapping += overlapping as u64;
         }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::super::error::SceneError;
 use super::super::file::{
-    ArrayFile, BodyFile, LoadFile, PinFile, PinMotionFile, RigidFile, RigidMotionFile, RigidMotionWord, SceneFile,
+    ArrayFile, BodyFile, LoadFile, PinFile, PinMotionFile, RigidFile, RigidMotionFile, RigidMotionWord,
+    SceneFile,
 };
 use super::super::overrides::default_name;
 use super::super::read::At;

@@ -200,6 +200,11 @@ fn output(at: At<'_>, written: Option<&OutputFile>, duration: Real) -> Result<Ou
         let format = match word {
             FormatWord::Vtk => Format::Vtk,
             FormatWord::Ply => Format::Ply,
+            FormatWord::Obj => Format::Obj,
+            FormatWord::Bgeo => Format::Bgeo,
+            FormatWord::Usd => Format::Usd,
+            FormatWord::Csv => Format::Csv,
+            FormatWord::Npz => Format::Npz,
         };
         if formats.contains(&format) {
             let place = at.key("formats").index(index);
@@ -207,5 +212,6 @@ fn output(at: At<'_>, written: Option<&OutputFile>, duration: Real) -> Result<Ou
         }
         formats.push(format);
     }
-    Ok(OutputSettings { fps, formats, checkpoint_every })
+    let compress = written.and_then(|output| output.compress).unwrap_or(false);
+    Ok(OutputSettings { fps, formats, compress, checkpoint_every })
 }

@@ -143,6 +143,8 @@ table! {
         fps: Option<f64>,
         /// Formats of the frames; [] for none; default ["vtk"].
         formats: Option<Vec<FormatWord>>,
+        /// Makes frames in "vtk", "bgeo" and "npz" smaller, and slower to write; default false.
+        compress: Option<bool>,
         /// Simulated time between checkpoints [s]; default 1.
         checkpoint_every: Option<f64>,
     }
@@ -150,7 +152,22 @@ table! {
 
 words! {
     /// Format of stored frames.
-    FormatWord { Vtk = "vtk", Ply = "ply", } later ["obj", "bgeo", "usd", "csv"]
+    FormatWord {
+        /// VTK XML (.vtu) with a time series (.pvd), for ParaView.
+        Vtk = "vtk",
+        /// Binary PLY.
+        Ply = "ply",
+        /// Wavefront OBJ, without fields.
+        Obj = "obj",
+        /// Classic Houdini geometry, as Partio reads it.
+        Bgeo = "bgeo",
+        /// Universal Scene Description: binary layers (.usdc) and a scene that plays them (.usda).
+        Usd = "usd",
+        /// A table of numbers.
+        Csv = "csv",
+        /// NumPy arrays.
+        Npz = "npz",
+    } later []
 }
 
 table! {

@@ -25,7 +25,10 @@ fn the_least_scene_takes_every_default() {
     assert_eq!((setup.support, setup.kernel), (2.0, KernelKind::WendlandC2));
     assert_eq!(setup.time_step, TimeStep::Adaptive { max: 0.02, cfl: 0.4 });
     assert_eq!(setup.contact, Contact { between_bodies: true, within_body: true });
-    assert_eq!(scene.output, OutputSettings { fps: 50.0, formats: vec![Format::Vtk], checkpoint_every: 1.0 });
+    assert_eq!(
+        scene.output,
+        OutputSettings { fps: 50.0, formats: vec![Format::Vtk], compress: false, checkpoint_every: 1.0 }
+    );
     let body = &setup.bodies[0];
     assert_eq!(body.name, "body1");
     assert_eq!(
