@@ -11,7 +11,7 @@
 //! | [`particles`] | the columns, ordering |
 //! | [`neighbors`] | grid search, rest neighbourhoods |
 //! | [`linear`] | sparse factors, conjugate gradients |
-//! | [`rigid`] | obstacles |
+//! | [`rigid`] | rigid bodies |
 //! | [`forces`] | contact |
 //! | [`elasticity`] | one file a paper |
 //! | [`simulation`] | set-up, step, diagnostics |
