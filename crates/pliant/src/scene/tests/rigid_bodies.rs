@@ -5,7 +5,7 @@ use crate::math::Vec3;
 use crate::rigid::{Dynamic, JointKind, RigidMotion};
 use crate::simulation::PinMotion;
 
-const RIGIDS: &str = r#"
+const RIGIDS: &str = r##"
 [simulation]
 spacing = 0.1
 duration = 1
@@ -38,7 +38,7 @@ a = "ball"
 axis = [0, 0, 2]
 limits = [-90, 45]
 motor = { velocity = 2 }
-"#;
+"##;
 
 fn changed(from: &str, to: &str) -> Result<Scene, SceneError> {
     assert!(RIGIDS.contains(from), "{from}");
@@ -64,7 +64,8 @@ fn dynamic_bodies_joints_and_attached_pins_are_read() {
 fn a_scene_of_rigid_bodies_alone_runs() {
     let alone = RIGIDS.replace("[[bodies]]", "[[rigids]]\nname = \"x\"").split("[[rigids]]").enumerate();
     let text: Vec<&str> = alone.filter(|(k, _)| *k != 1).map(|(_, part)| part).collect();
-    let mut simulation = read_with(&text.join("[[rigids]]"), &[]).expect("a good scene").build().expect("built");
+    let mut simulation =
+        read_with(&text.join("[[rigids]]"), &[]).expect("a good scene").build().expect("built");
     simulation.advance_to(0.2).expect("a quiet fall");
     assert!(simulation.rigids().now()[0].is_dynamic());
 }
@@ -74,7 +75,12 @@ fn what_cannot_be_is_refused_with_a_remedy() {
     let refused = [
         ("density = 500\n", "", "needs a density", "density = 1000"),
         ("density = 500", "density = -1", "density", "0.001"),
-        ("{ type = \"sphere\", radius = 0.5 }", "{ type = \"plane\", normal = [0, 1, 0] }", "cannot be dynamic", "another shape"),
+        (
+            "{ type = \"sphere\", radius = 0.5 }",
+            "{ type = \"plane\", normal = [0, 1, 0] }",
+            "cannot be dynamic",
+            "another shape",
+        ),
         ("motion = \"dynamic\"", "motion = \"static\"", "only of dynamic", "dynamic"),
         ("motion = \"dynamic\"", "motion = \"dynamical\"", "did you mean \"dynamic\"", "static"),
         ("attached = \"ball\"", "attached = \"bal\"", "did you mean \"ball\"", "the rigid bodies are"),
