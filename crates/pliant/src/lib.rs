@@ -11,7 +11,7 @@
 //! | [`neighbors`] | grid search, rest neighbourhoods |
 //! | [`geometry`] | shapes, meshes, regions, sampling |
 //! | [`linear`] | sparse factors, conjugate gradients |
-//! | [`rigid`] | obstacles |
+//! | [`rigid`] | rigid bodies |
 //! | [`forces`] | contact |
 //! | [`elasticity`] | one file a paper |
 //! | [`pressure`] | one pressure for all matter |

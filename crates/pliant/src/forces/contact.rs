@@ -1,7 +1,6 @@
 //! Contact by impulses, predicted and corrected [B09 §5.4, after Guendelman et al. 2003].
 //!
-//! Velocities of the coming step are known; where they would bring two particles nearer than one spacing, or a particle
-//! into a rigid body, impulses stop the approach: what is apart meets exactly, what overlaps is let go gently.
+//! Velocities of the coming step are known; where they would bring two particles nearer than one spacing, impulses stop the approach: what is apart meets exactly, what overlaps is let go gently.
 //! Coulomb friction acts against sliding. Impulses between particles are equal and opposite to the last bit.
 
 use crate::math::{Real, Vec3, max_with_index, sum};

@@ -30,6 +30,7 @@ pub const BUNDLED: &[Bundled] = bundled![
     "versus_stvk",
     "stiff_soft_stiff",
     "armadillo_trio",
+    "dominoes",
 ];
 
 /// The scene that runs where none is named.

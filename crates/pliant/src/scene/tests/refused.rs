@@ -317,7 +317,6 @@ fn what_this_version_cannot_do_is_told_with_what_it_can() {
             "‸\"mesh\", file = \"bunny.obj\"",
             "plane, box, sphere, cylinder, capsule",
         ),
-        ("name = \"floor\"", "motion = ‸\"dynamic\"", "static"),
         (
             "at = [0.5, 0, 0]",
             "at = [0.5, 0, 0]\nrecord = [‸\"temperature\"]",
