@@ -1,4 +1,9 @@
 //! Forces and impulses that are not elastic.
 
 pub mod contact;
+pub mod drag;
 pub mod fields;
+pub mod near;
+pub mod surface_tension;
+pub mod viscosity;
+pub mod xsph;

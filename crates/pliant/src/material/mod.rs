@@ -36,7 +36,7 @@ pub struct FlowLaw {
     pub xsph: Real,
     /// Surface tension [N/m].
     pub surface_tension: Real,
-    /// Strength of clinging to walls and solids.
+    /// Attraction to walls and solids [N/m].
     pub adhesion: Real,
     /// Share of the drag of air that is felt, 0 to 1.
     pub drag: Real,

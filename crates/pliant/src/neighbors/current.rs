@@ -45,6 +45,14 @@ pub struct Slice<'a> {
     pub rows: &'a [[u32; LANES]],
 }
 
+impl Slice<'_> {
+    /// The members themselves, of n; the last stands for those that are missing.
+    #[inline(always)]
+    pub fn own(&self, n: usize) -> [u32; LANES] {
+        std::array::from_fn(|lane| (self.first + lane).min(n - 1) as u32)
+    }
+}
+
 impl CurrentNeighbors {
     /// Finds the neighbours among `particles` (indices of the store). `counts(i, j)` tells whether a near pair counts.
     pub fn build(

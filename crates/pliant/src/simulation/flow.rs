@@ -1,6 +1,7 @@
 //! What acts between particles that are near each other now: pressure among all matter.
 
-use super::{Body, Setup};
+use super::flow_forces::{Acting, FlowForces};
+use super::{Body, Setup, ViscosityTotals};
 use crate::kernel::Kernel;
 use crate::math::{Real, Vec3};
 use crate::neighbors::{Cells, CurrentNeighbors};
@@ -28,14 +29,18 @@ pub(super) struct Flow {
     rest_densities: Vec<f32>,
     /// kappa = p V0 of the last step [J], by index in the store.
     pub kappa: Vec<f32>,
-    /// Accelerations of the particles of solids by the pressure of the last step.
+    /// Accelerations by the pressure of the last step, if solids or viscous liquids need them.
     held: Vec<Vec3>,
+    /// Of the rigid bodies.
+    held_rigids: Vec<[Vec3; 2]>,
+    /// What else acts between near particles, if anything does.
+    forces: Option<FlowForces>,
     /// In the order of the members.
     compressions: Vec<f32>,
     guess: Vec<f32>,
     /// Velocity and angular velocity of each rigid body before pressure.
     rigid_velocities: Vec<[Vec3; 2]>,
-    /// Change of both by pressure.
+    /// Change of both by pressure and what else acts.
     pub rigid_changes: Vec<[Vec3; 2]>,
 }
 
@@ -71,6 +76,9 @@ impl Flow {
                 shape => walls.add_points(&shape.boundary_points(setup.spacing)),
             }
         }
+        let forces = FlowForces::new(setup, kernel, bodies);
+        let viscous = forces.as_ref().is_some_and(FlowForces::has_viscosity);
+        let held = viscous || bodies.iter().any(|b| b.solid.is_some());
         Flow {
             kernel,
             settings,
@@ -82,7 +90,9 @@ impl Flow {
             body_of,
             rest_densities,
             kappa: vec![0.0; n],
-            held: vec![Vec3::ZERO; if bodies.iter().any(|b| b.solid.is_some()) { n } else { 0 }],
+            held: vec![Vec3::ZERO; if held { n } else { 0 }],
+            held_rigids: Vec::new(),
+            forces,
             compressions: Vec::new(),
             guess: Vec::new(),
             rigid_velocities: Vec::new(),
@@ -114,9 +124,14 @@ impl Flow {
             let (members, kappa) = (&self.neighbors.members, &self.kappa);
             self.system.push(&self.neighbors, &self.walls, |m| kappa[members[m] as usize]);
             for (m, &i) in members.iter().enumerate() {
-                self.held[i as usize] =
-                    if rest[i as usize] > 0.0 { self.system.acceleration(m) } else { Vec3::ZERO };
+                self.held[i as usize] = self.system.acceleration(m);
             }
+            self.held_rigids.clear();
+            self.held_rigids.extend_from_slice(self.system.rigid_accelerations());
+        }
+        if let Some(forces) = &mut self.forces {
+            let is_held = |i: usize| (input.inverse_mass)(i) == 0.0;
+            forces.survey(&self.neighbors, &self.walls, input.particles, &self.body_of, is_held);
         }
     }
 
@@ -124,8 +139,32 @@ impl Flow {
     /// what it has to hold up.
     pub fn push_solids(&self, dt: Real, velocities: &mut [Vec3]) {
         if !self.held.is_empty() {
-            velocities.par_iter_mut().zip(&self.held).with_min_len(TASK).for_each(|(v, a)| *v += *a * dt);
+            let solids = velocities.par_iter_mut().zip(&self.held).zip(&self.rest_densities);
+            solids.with_min_len(TASK).for_each(|((v, a), rest)| {
+                if *rest > 0.0 {
+                    *v += *a * dt;
+                }
+            });
         }
+    }
+
+    /// Changes the coming step's velocities by what acts between near particles besides pressure.
+    pub fn act(&mut self, dt: Real, rigids: &[RigidNow], velocities: &mut [Vec3]) {
+        let Some(forces) = &mut self.forces else { return };
+        let acting = Acting {
+            dt,
+            neighbors: &self.neighbors,
+            walls: &self.walls,
+            rigids,
+            pressed: &self.held,
+            pressed_rigids: &self.held_rigids,
+        };
+        forces.act(&acting, velocities);
+    }
+
+    /// What viscosity did since the start; none if no liquid has it.
+    pub fn viscosity_totals(&self) -> Option<ViscosityTotals> {
+        self.forces.as_ref().filter(|forces| forces.has_viscosity()).map(|forces| forces.totals)
     }
 
     /// Changes the coming step's velocities so that nothing is compressed at its end.
@@ -138,6 +177,10 @@ impl Flow {
         self.guess.extend(members.iter().map(|&i| self.kappa[i as usize]));
         self.rigid_velocities.clear();
         self.rigid_velocities.extend(rigids.iter().map(|rigid| [rigid.velocity, rigid.angular_velocity]));
+        let acted = self.forces.as_ref().map_or(&[][..], |forces| &forces.rigid_changes);
+        for (velocity, change) in self.rigid_velocities.iter_mut().zip(acted) {
+            *velocity = [velocity[0] + change[0], velocity[1] + change[1]];
+        }
         let Flow { system, neighbors, walls, compressions, guess, .. } = self;
         system.rates(neighbors, walls, velocities, &self.rigid_velocities, compressions);
         system.predict(dt, compressions);
@@ -148,6 +191,9 @@ impl Flow {
         }
         self.rigid_changes.clear();
         self.rigid_changes.extend(system.rigid_accelerations().iter().map(|[v, w]| [*v * dt, *w * dt]));
+        for (total, change) in self.rigid_changes.iter_mut().zip(acted) {
+            *total = [total[0] + change[0], total[1] + change[1]];
+        }
         report
     }
 
@@ -168,7 +214,8 @@ impl Flow {
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let columns = self.kappa.len() * (4 + 4 + 4 + 4 + 8) + self.held.len() * size_of::<Vec3>();
-        columns + self.neighbors.bytes() + self.walls.bytes() + self.system.bytes() + self.solver.bytes()
+        let forces = self.forces.as_ref().map_or(0, FlowForces::bytes);
+        columns + forces + self.neighbors.bytes() + self.walls.bytes() + self.system.bytes() + self.solver.bytes()
     }
 }
 

@@ -4,6 +4,7 @@ mod build;
 mod diagnostics;
 mod error;
 mod flow;
+mod flow_forces;
 mod probes;
 mod setup;
 mod solver_totals;
@@ -15,7 +16,7 @@ pub use build::BuildError;
 pub use diagnostics::{BodyDiagnostics, PointFields};
 pub use error::{Stage, StepError, Trouble};
 pub use setup::*;
-pub use solver_totals::{PressureTotals, SolverTotals};
+pub use solver_totals::{PressureTotals, SolverTotals, ViscosityTotals};
 pub use step::{StageTimes, StepReport};
 pub use time_step::{Criterion, TimeStepLimit};
 

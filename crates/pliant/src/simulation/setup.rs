@@ -1,6 +1,7 @@
 //! What a simulation is made from: checked, trusted, in SI units.
 
 use crate::elasticity::Method;
+use crate::forces::drag::Air;
 use crate::forces::fields::Field;
 use crate::geometry::{Pose, Region, Sampling, Shape};
 use crate::kernel::KernelKind;
@@ -21,6 +22,8 @@ pub struct Setup {
     pub gravity: Vec3,
     /// What pushes all matter besides gravity.
     pub fields: Vec<Field>,
+    /// What liquids fly through.
+    pub air: Air,
     pub time_step: TimeStep,
     /// What keeps matter from overlapping.
     pub pressure: Pressure,

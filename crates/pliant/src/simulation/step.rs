@@ -51,13 +51,15 @@ pub struct StageTimes {
     pub elasticity: f64,
     pub contact: f64,
     pub neighbors: f64,
+    /// Of liquids: tension, adhesion, drag, XSPH, viscosity.
+    pub forces: f64,
     pub pressure: f64,
     pub motion: f64,
 }
 
 impl StageTimes {
     pub fn total(&self) -> f64 {
-        self.elasticity + self.contact + self.neighbors + self.pressure + self.motion
+        self.elasticity + self.contact + self.neighbors + self.forces + self.pressure + self.motion
     }
 }
 
@@ -80,6 +82,7 @@ impl Simulation {
             self.move_pins(dt);
             let solved = self.solve_implicit_bodies(dt);
             let contacts = self.resolve_contacts(dt);
+            self.act_between_particles(dt); // tension, adhesion, drag, XSPH, viscosity
             pressure = self.solve_pressure(dt);
             self.move_pins(dt);
             match solved.and_then(|solve| self.check_velocities(dt).map(|()| solve)) {
@@ -253,6 +256,14 @@ impl Simulation {
         });
         self.flow = Some(flow);
         self.times.neighbors += milliseconds(start);
+    }
+
+    /// What acts between near particles of liquids besides pressure.
+    fn act_between_particles(&mut self, dt: Real) {
+        let Some(flow) = &mut self.flow else { return };
+        let start = Instant::now();
+        flow.act(dt, &self.rigids, &mut self.next_velocities);
+        self.times.forces += milliseconds(start);
     }
 
     /// Velocities with which nothing is compressed at the end of the step.

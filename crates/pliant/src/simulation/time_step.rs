@@ -2,6 +2,7 @@
 
 use super::{Simulation, TimeStep};
 use crate::elasticity::SolveReport;
+use crate::forces::surface_tension::longest_step;
 use crate::math::{Real, max_with_index};
 
 /// Spacings a particle may move in one step of a fixed time step.
@@ -23,6 +24,8 @@ pub enum Criterion {
     Speed,
     /// XSPH damping of a body.
     Damping,
+    /// The surface tension or adhesion of a liquid.
+    Tension,
     /// Implicit solves took many iterations.
     Effort,
 }
@@ -34,6 +37,7 @@ impl Criterion {
             Criterion::Stiffness => "stiffness",
             Criterion::Speed => "speed",
             Criterion::Damping => "damping",
+            Criterion::Tension => "tension",
             Criterion::Effort => "effort",
         }
     }
@@ -65,6 +69,12 @@ impl Simulation {
         };
         let mut limit = TimeStepLimit { dt: scene, criterion: Criterion::Scene, at: None };
         for (k, body) in self.bodies.iter().enumerate() {
+            let flow = &body.material.flow;
+            let tension = flow.surface_tension.max(flow.adhesion);
+            if tension > 0.0 {
+                let dt = longest_step(tension, body.material.density, self.setup.spacing);
+                limit.tighten(dt, Criterion::Tension, (k, 0));
+            }
             let Some(solid) = &body.solid else { continue };
             if let Some(stable) = &solid.stable {
                 // the frequency is that at the moduli of the start

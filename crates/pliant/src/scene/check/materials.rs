@@ -104,7 +104,7 @@ fn liquid(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Material, Sc
             viscosity: range("viscosity", written.viscosity, 1e9, "Pa s")?,
             xsph: range("xsph", written.xsph, 1.0, "")?,
             surface_tension: range("surface_tension", written.surface_tension, 1e3, "N/m")?,
-            adhesion: range("adhesion", written.adhesion, 1e3, "")?,
+            adhesion: range("adhesion", written.adhesion, 1e3, "N/m")?,
             drag: range("drag", written.drag, 1.0, "")?,
         },
     })

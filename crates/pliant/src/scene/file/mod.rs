@@ -58,6 +58,8 @@ table! {
         pressure: Option<PressureWord>,
         /// Mean density error at which the pressure solve ends, 1e-6 to 0.1; default 0.001.
         density_error: Option<f64>,
+        /// The air that liquids with drag fly through.
+        air: Option<AirFile>,
         /// Smoothing kernel; default "wendland_c2".
         kernel: Option<KernelWord>,
         /// Support radius over spacing, 1.05 to 4; default 2.
@@ -110,6 +112,16 @@ words! {
 words! {
     /// Smoothing kernel.
     KernelWord { WendlandC2 = "wendland_c2", CubicSpline = "cubic_spline", } later []
+}
+
+table! {
+    /// The air that liquids with drag fly through.
+    AirFile {
+        /// [kg/m3]; default 1.2.
+        density: Option<f64>,
+        /// Wind [m/s]; default none.
+        velocity: Option<Vector>,
+    }
 }
 
 table! {
