@@ -12,7 +12,7 @@
 //! | [`neighbors`] | grid search, rest neighbourhoods |
 //! | [`linear`] | sparse factors, conjugate gradients |
 //! | [`rigid`] | obstacles |
-//! | [`forces`] | contact |
+//! | [`forces`] | contact, fields, viscosity, tension, drag |
 //! | [`elasticity`] | one file a paper |
 //! | [`pressure`] | one pressure for all matter |
 //! | [`simulation`] | set-up, step, diagnostics |

@@ -56,7 +56,13 @@ impl Drag {
     }
 
     /// Changes velocities (by index in the store). `share(m)` of a member is zero for solids.
-    pub fn slow(&mut self, near: &Near, dt: Real, share: impl Fn(usize) -> Real + Sync, velocities: &mut [Vec3]) {
+    pub fn slow(
+        &mut self,
+        near: &Near,
+        dt: Real,
+        share: impl Fn(usize) -> Real + Sync,
+        velocities: &mut [Vec3],
+    ) {
         let (n, members, air) = (near.len(), &near.neighbors.members, self.air);
         self.records.resize(n, [0.0; 8]);
         self.exposed.resize(n, 0.0);

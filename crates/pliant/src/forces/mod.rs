@@ -5,5 +5,7 @@ pub mod drag;
 pub mod fields;
 pub mod near;
 pub mod surface_tension;
+#[cfg(test)]
+mod tests;
 pub mod viscosity;
 pub mod xsph;

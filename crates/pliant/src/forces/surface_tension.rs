@@ -25,7 +25,10 @@ const STEP: Real = 0.4;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Attraction {
     /// Surface tension and adhesion [N/m].
-    Liquid { tension: Real, adhesion: Real },
+    Liquid {
+        tension: Real,
+        adhesion: Real,
+    },
     Solid,
 }
 
@@ -51,6 +54,11 @@ impl SurfaceTension {
         let bonds: Real = lattice_neighbors(support).map(|e| e.length() * h * depth(e.length())).sum();
         let force = if bonds > 0.0 { 8.0 * s.powi(3) / (h * bonds) } else { 0.0 };
         SurfaceTension { force, records: Vec::new(), changes: Vec::new() }
+    }
+
+    /// Force of a pair over its strength and C(q) [m/m].
+    pub fn force(&self) -> Real {
+        self.force
     }
 
     /// Changes velocities (by index in the store) by the forces of a step; the impulses on the rigid bodies and their

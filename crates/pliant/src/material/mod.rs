@@ -27,7 +27,7 @@ pub struct Material {
     pub flow: FlowLaw,
 }
 
-/// How a material flows, clings and drags; of solids only the adhesion to liquids counts.
+/// How a liquid flows, clings and drags; all zero for solids.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlowLaw {
     /// Dynamic viscosity mu [Pa s].

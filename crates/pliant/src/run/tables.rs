@@ -132,7 +132,8 @@ pub(super) fn record(
         Cell::Word(body),
         number(particle),
     ];
-    let stages = [times.elasticity, times.contact, times.neighbors, times.forces, times.pressure, times.motion];
+    let stages =
+        [times.elasticity, times.contact, times.neighbors, times.forces, times.pressure, times.motion];
     row.extend(stages.map(number));
     if let Some(totals) = simulation.pressure_totals() {
         let last = totals.last;

@@ -30,6 +30,8 @@ pub const BUNDLED: &[Bundled] = bundled![
     "versus_stvk",
     "stiff_soft_stiff",
     "armadillo_trio",
+    "honey",
+    "droplet",
 ];
 
 /// The scene that runs where none is named.

@@ -215,7 +215,12 @@ impl Flow {
     pub fn bytes(&self) -> usize {
         let columns = self.kappa.len() * (4 + 4 + 4 + 4 + 8) + self.held.len() * size_of::<Vec3>();
         let forces = self.forces.as_ref().map_or(0, FlowForces::bytes);
-        columns + forces + self.neighbors.bytes() + self.walls.bytes() + self.system.bytes() + self.solver.bytes()
+        columns
+            + forces
+            + self.neighbors.bytes()
+            + self.walls.bytes()
+            + self.system.bytes()
+            + self.solver.bytes()
     }
 }
 

@@ -35,6 +35,7 @@ fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneE
     if matches!(written.model, Some(ModelWord::Fluid)) {
         return Ok((liquid(at, name, written)?, None));
     }
+    refuse_liquid_keys(at, name, written)?;
     let schedule = schedule(at, written)?;
     let moduli = match &schedule {
         Some(schedule) => schedule.at(0.0),
@@ -68,6 +69,23 @@ fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneE
         xsph: at.key("xsph").range(written.xsph.unwrap_or(0.0), 0.0, 1e6, "1/s")?,
     };
     Ok((material, Some(method)))
+}
+
+/// What only liquids have is refused.
+fn refuse_liquid_keys(at: At<'_>, name: &str, written: &MaterialFile) -> Result<(), SceneError> {
+    let liquid = [
+        ("viscosity", written.viscosity.is_some()),
+        ("surface_tension", written.surface_tension.is_some()),
+        ("adhesion", written.adhesion.is_some()),
+        ("drag", written.drag.is_some()),
+    ];
+    match liquid.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((key, _)) => {
+            let message = format!("{} means nothing to the solid {}", quoted(key), quoted(name));
+            Err(at.key(key).key_error(message, "leave it out, or use model = \"fluid\""))
+        }
+    }
 }
 
 /// A liquid; what only solids have is refused.
