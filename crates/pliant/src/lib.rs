@@ -12,7 +12,7 @@
 //! | [`geometry`] | shapes, meshes, regions, sampling |
 //! | [`linear`] | sparse factors, conjugate gradients |
 //! | [`rigid`] | rigid bodies |
-//! | [`forces`] | contact |
+//! | [`forces`] | contact, fields, viscosity, tension, drag |
 //! | [`elasticity`] | one file a paper |
 //! | [`pressure`] | one pressure for all matter |
 //! | [`simulation`] | set-up, step, diagnostics |

@@ -9,6 +9,7 @@ mod contact;
 mod flag;
 mod free;
 mod laws;
+mod liquids;
 mod manufactured;
 mod patch;
 mod plots;
@@ -97,6 +98,9 @@ const CASES: &[Case] = &[
     case!("C10b_stvk_limit", blocks::compressive_limit, NO_SCENE),
     case!("C10c_principal_stress", laws::principal_stress, NO_SCENE),
     case!("C10d_principal_stress_inverted", laws::principal_stress_inverted, NO_SCENE),
+    case!("C14c_droplet", liquids::droplet),
+    case!("C14d_poiseuille", liquids::poiseuille),
+    case!("C14e_couette", liquids::couette),
     case!("C15a_checkerboard", patch::checkerboard, CUBE),
     case!("C15b_convergence", beams::convergence, CANTILEVER),
     case!("C15c_manufactured", manufactured::neo_hookean, NO_SCENE),

@@ -27,7 +27,7 @@ pub struct Material {
     pub flow: FlowLaw,
 }
 
-/// How a material flows, clings and drags; of solids only the adhesion to liquids counts.
+/// How a liquid flows, clings and drags; all zero for solids.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlowLaw {
     /// Dynamic viscosity mu [Pa s].
@@ -36,7 +36,7 @@ pub struct FlowLaw {
     pub xsph: Real,
     /// Surface tension [N/m].
     pub surface_tension: Real,
-    /// Strength of clinging to walls and solids.
+    /// Attraction to walls and solids [N/m].
     pub adhesion: Real,
     /// Share of the drag of air that is felt, 0 to 1.
     pub drag: Real,
@@ -50,6 +50,12 @@ pub struct Moduli {
 }
 
 impl Material {
+    /// The largest dynamic viscosity it ever has [Pa s].
+    pub fn most_viscous(&self) -> Real {
+        let points = self.schedule.as_ref().map_or(&[][..], |schedule| schedule.points());
+        points.iter().map(|point| point.viscosity).fold(self.flow.viscosity, Real::max)
+    }
+
     /// Dynamic viscosity at a time [Pa s].
     pub fn viscosity_at(&self, time: Real) -> Real {
         self.schedule.as_ref().map_or(self.flow.viscosity, |schedule| schedule.viscosity_at(time))

@@ -56,6 +56,12 @@ impl Slice<'_> {
         let own = self.first + lane;
         self.rows.iter().map(move |row| row[lane] as usize).filter(move |&j| j != own)
     }
+
+    /// The members themselves, of n; the last stands for those that are missing.
+    #[inline(always)]
+    pub fn own(&self, n: usize) -> [u32; LANES] {
+        std::array::from_fn(|lane| (self.first + lane).min(n - 1) as u32)
+    }
 }
 
 impl CurrentNeighbors {

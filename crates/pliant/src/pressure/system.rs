@@ -280,6 +280,11 @@ impl PressureSystem {
         Vec3::new(u[3] as Real, u[4] as Real, u[5] as Real)
     }
 
+    /// Accelerations of the rigid bodies by the pressure last applied: of the centre, and angular.
+    pub fn rigid_accelerations(&self) -> &[[Vec3; 2]] {
+        &self.rigid_accelerations
+    }
+
     /// Force and torque about its centre on each rigid body by the pressure last applied.
     pub fn rigid_forces(&self) -> &[[Vec3; 2]] {
         &self.rigid_forces

@@ -3,6 +3,7 @@
 //! `engine.rs` alone knows the engine that finds and solves contacts among rigid bodies and joints.
 
 mod engine;
+mod grips;
 mod mass;
 mod surface;
 #[cfg(test)]
@@ -10,6 +11,7 @@ mod tests;
 mod walls;
 mod world;
 
+pub use grips::{Grip, Grips};
 pub use mass::MassPart;
 pub use surface::{RigidNow, Surface};
 pub use walls::{Touch, WallBody, Walls};

@@ -179,6 +179,33 @@ impl Walls {
         touches[first..].sort_unstable_by_key(|touch| touch.rigid);
     }
 
+    /// The boundary points within h of x: rigid body, position, volume over s³. Of a plane they are the points of a
+    /// square lattice, one of them right below x.
+    pub(super) fn for_each_point(&self, x: Vec3, mut point: impl FnMut(u32, Vec3, Real)) {
+        let (h, s) = (self.kernel.h, self.spacing);
+        self.cells.for_each_run(x, |run| {
+            for &b in &self.cells.order[run] {
+                let BoundaryPoint { position, volume, rigid } = self.points[b as usize];
+                if position.distance_squared(x) < h * h {
+                    point(rigid, position, volume / s.powi(3));
+                }
+            }
+        });
+        for (rigid, (layer, body)) in self.layers.iter().zip(&self.bodies).enumerate() {
+            let Layer::Plane(normal) = layer else { continue };
+            let n = body.to_world * *normal;
+            let depth = ((x - body.position).dot(n) + 0.5 * s).max(0.0);
+            let reach = ((h * h - depth * depth).max(0.0).sqrt() / s) as i64;
+            let (t, u) = n.any_orthonormal_pair();
+            for (i, j) in (-reach..=reach).flat_map(|i| (-reach..=reach).map(move |j| (i, j))) {
+                let position = x - n * depth + (t * i as Real + u * j as Real) * s;
+                if depth < h && position.distance_squared(x) < h * h {
+                    point(rigid as u32, position, 1.0);
+                }
+            }
+        }
+    }
+
     /// Σ_b V_b W at this height over an even layer and its derivative; scaled so that it is that of the lattice at one
     /// spacing: V_b/s² ∫ W dA,   d/dz ∫ W dA = -2 pi z W(z).
     fn plane(&self, z: Real) -> (Real, Real) {

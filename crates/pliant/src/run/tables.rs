@@ -81,10 +81,13 @@ fn probe_header(simulation: &Simulation) -> Option<Vec<String>> {
 
 fn stats_header(simulation: &Simulation) -> Vec<String> {
     let run = ["time", "frame", "steps", "dt", "limit", "limit_body", "limit_particle"];
-    let stages = ["ms_elasticity", "ms_contact", "ms_neighbors", "ms_pressure", "ms_motion"];
+    let stages = ["ms_elasticity", "ms_contact", "ms_neighbors", "ms_forces", "ms_pressure", "ms_motion"];
     let mut header: Vec<String> = run.iter().chain(&stages).map(|s| s.to_string()).collect();
     if simulation.pressure_totals().is_some() {
         header.extend(["pressure_iterations", "density_error", "max_density_error"].map(String::from));
+    }
+    if simulation.viscosity_totals().is_some() {
+        header.extend(["viscosity_iterations", "viscosity_residual"].map(String::from));
     }
     if simulation.has_solvers() {
         let name = |part: &SolvePart| part.name();
@@ -140,11 +143,15 @@ pub(super) fn record(
         Cell::Word(body),
         number(particle),
     ];
-    let stages = [times.elasticity, times.contact, times.neighbors, times.pressure, times.motion];
+    let stages =
+        [times.elasticity, times.contact, times.neighbors, times.forces, times.pressure, times.motion];
     row.extend(stages.map(number));
     if let Some(totals) = simulation.pressure_totals() {
         let last = totals.last;
         row.extend([totals.iterations as Real, last.mean_error, last.max_error].map(number));
+    }
+    if let Some(totals) = simulation.viscosity_totals() {
+        row.extend([totals.iterations as Real, totals.residual].map(number));
     }
     if simulation.has_solvers() {
         let totals = simulation.solver_totals();

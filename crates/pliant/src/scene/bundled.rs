@@ -31,6 +31,8 @@ pub const BUNDLED: &[Bundled] = bundled![
     "stiff_soft_stiff",
     "armadillo_trio",
     "dominoes",
+    "honey",
+    "droplet",
 ];
 
 /// The scene that runs where none is named.

@@ -1,7 +1,9 @@
 //! What acts between particles that are near each other now: pressure among all matter.
 
-use super::{Body, Pressure, Setup};
+use super::flow_forces::{Acting, FlowForces};
+use super::{Body, Pressure, Setup, ViscosityTotals};
 use crate::kernel::Kernel;
+use crate::material::FlowLaw;
 use crate::math::{Real, Vec3};
 use crate::neighbors::{Cells, CurrentNeighbors};
 use crate::particles::Particles;
@@ -35,8 +37,12 @@ pub(super) struct Flow {
     volume_ratios: Vec<f32>,
     /// p / kappa [Pa/J].
     pressure_unit: Real,
-    /// Accelerations of the particles of solids by the pressure of the last step.
+    /// Accelerations by the pressure of the last step, if solids or viscous liquids need them.
     held: Vec<Vec3>,
+    /// Of the rigid bodies.
+    held_rigids: Vec<[Vec3; 2]>,
+    /// What else acts between near particles, if anything does.
+    forces: Option<FlowForces>,
     /// In the order of the members.
     compressions: Vec<f32>,
     guess: Vec<f32>,
@@ -76,6 +82,9 @@ impl Flow {
                 shape => walls.add_points(&shape.boundary_points(setup.spacing)),
             }
         }
+        let forces = FlowForces::new(setup, kernel, bodies);
+        let viscous = forces.as_ref().is_some_and(FlowForces::has_viscosity);
+        let held = viscous || bodies.iter().any(|b| b.solid.is_some());
         Flow {
             kernel,
             pressure: setup.pressure,
@@ -92,7 +101,9 @@ impl Flow {
             pressure_unit: kernel.lattice_moment(setup.spacing)
                 / kernel.lattice_sum(setup.spacing)
                 / setup.spacing.powi(3),
-            held: vec![Vec3::ZERO; if bodies.iter().any(|b| b.solid.is_some()) { n } else { 0 }],
+            held: vec![Vec3::ZERO; if held { n } else { 0 }],
+            held_rigids: Vec::new(),
+            forces,
             compressions: Vec::new(),
             guess: Vec::new(),
             rigid_velocities: Vec::new(),
@@ -135,9 +146,14 @@ impl Flow {
             let (members, kappa) = (&self.neighbors.members, &self.kappa);
             self.system.push(&self.neighbors, &self.walls, |m| kappa[members[m] as usize]);
             for (m, &i) in members.iter().enumerate() {
-                self.held[i as usize] =
-                    if rest[i as usize] > 0.0 { self.system.acceleration(m) } else { Vec3::ZERO };
+                self.held[i as usize] = self.system.acceleration(m);
             }
+            self.held_rigids.clear();
+            self.held_rigids.extend_from_slice(self.system.rigid_accelerations());
+        }
+        if let Some(forces) = &mut self.forces {
+            let is_held = |i: usize| (input.inverse_mass)(i) == 0.0;
+            forces.survey(&self.neighbors, &self.walls, input.particles, &self.body_of, is_held);
         }
     }
 
@@ -145,8 +161,42 @@ impl Flow {
     /// what it has to hold up.
     pub fn push_solids(&self, dt: Real, velocities: &mut [Vec3]) {
         if !self.held.is_empty() {
-            velocities.par_iter_mut().zip(&self.held).with_min_len(TASK).for_each(|(v, a)| *v += *a * dt);
+            let solids = velocities.par_iter_mut().zip(&self.held).zip(&self.rest_densities);
+            solids.with_min_len(TASK).for_each(|((v, a), rest)| {
+                if *rest > 0.0 {
+                    *v += *a * dt;
+                }
+            });
         }
+    }
+
+    /// Changes the coming step's velocities by what acts between near particles besides pressure.
+    pub fn act(&mut self, dt: Real, rigids: &[RigidNow], velocities: &mut [Vec3]) {
+        let Some(forces) = &mut self.forces else {
+            self.impulses.clear();
+            return;
+        };
+        let acting = Acting {
+            dt,
+            neighbors: &self.neighbors,
+            walls: &self.walls,
+            rigids,
+            pressed: &self.held,
+            pressed_rigids: &self.held_rigids,
+        };
+        forces.act(&acting, velocities);
+        self.impulses.clear();
+        self.impulses.extend(forces.rigid_changes.iter().zip(&self.walls.bodies).map(|([v, w], body)| {
+            match body.inverse_mass > 0.0 {
+                true => [*v / body.inverse_mass, body.inverse_inertia.inverse() * *w],
+                false => [Vec3::ZERO; 2],
+            }
+        }));
+    }
+
+    /// What viscosity did since the start; none if no liquid has it.
+    pub fn viscosity_totals(&self) -> Option<ViscosityTotals> {
+        self.forces.as_ref().filter(|forces| forces.has_viscosity()).map(|forces| forces.totals)
     }
 
     /// Changes the coming step's velocities so that nothing is compressed at its end.
@@ -206,8 +256,11 @@ impl Flow {
         self.volume_ratios[i]
     }
 
-    /// A body melts, or is solid again.
-    pub fn set_molten(&mut self, k: usize, body: &Body, molten: bool) {
+    /// A body melts, or is solid again; as a liquid it has this viscosity.
+    pub fn set_molten(&mut self, k: usize, body: &Body, molten: bool, viscosity: Real) {
+        if let Some(forces) = &mut self.forces {
+            forces.set_law(k, molten.then_some(FlowLaw { viscosity, ..body.material.flow }));
+        }
         let known = self.molten.iter().position(|(range, _)| *range == body.range);
         let own = &mut self.rest_densities[body.range.clone()];
         match known {
@@ -250,7 +303,13 @@ impl Flow {
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let columns = self.kappa.len() * (4 + 4 + 4 + 4 + 8) + self.held.len() * size_of::<Vec3>();
-        columns + self.neighbors.bytes() + self.walls.bytes() + self.system.bytes() + self.solver.bytes()
+        let forces = self.forces.as_ref().map_or(0, FlowForces::bytes);
+        columns
+            + forces
+            + self.neighbors.bytes()
+            + self.walls.bytes()
+            + self.system.bytes()
+            + self.solver.bytes()
     }
 }
 

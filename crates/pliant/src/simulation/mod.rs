@@ -6,6 +6,7 @@ mod diagnostics;
 mod emitters;
 mod error;
 mod flow;
+mod flow_forces;
 mod occupied;
 mod probes;
 mod setup;
@@ -20,7 +21,7 @@ pub use diagnostics::{BodyDiagnostics, PointFields};
 pub use emitters::{Emitter, Mouth};
 pub use error::{Stage, StepError, Trouble};
 pub use setup::*;
-pub use solver_totals::{PressureTotals, SolverTotals};
+pub use solver_totals::{PressureTotals, SolverTotals, ViscosityTotals};
 pub use step::{StageTimes, StepReport};
 pub use time_step::{Criterion, TimeStepLimit};
 

@@ -2,6 +2,7 @@
 
 use super::Emitter;
 use crate::elasticity::Method;
+use crate::forces::drag::Air;
 use crate::forces::fields::Field;
 use crate::geometry::{Pose, Region, Sampling, Shape};
 use crate::kernel::KernelKind;
@@ -22,6 +23,8 @@ pub struct Setup {
     pub gravity: Vec3,
     /// What pushes all matter besides gravity.
     pub fields: Vec<Field>,
+    /// What liquids fly through.
+    pub air: Air,
     pub time_step: TimeStep,
     /// What keeps matter from overlapping.
     pub pressure: Pressure,

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::elasticity::{PartReport, SolvePart, SolveReport};
-use crate::linear::FactorCache;
+use crate::linear::{FactorCache, Solved};
 use crate::math::Real;
 use crate::pressure::PressureReport;
 use std::path::PathBuf;
@@ -33,6 +33,29 @@ pub struct PressureTotals {
     pub unconverged: usize,
     /// Of the last step.
     pub last: PressureReport,
+}
+
+/// What the viscosity of liquids did since the start.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ViscosityTotals {
+    pub solves: usize,
+    pub iterations: usize,
+    /// Most iterations of one solve.
+    pub most_iterations: usize,
+    /// Solves that ended with a larger residual than asked for.
+    pub unconverged: usize,
+    /// Mean velocity that the last solve left over [m/s].
+    pub residual: Real,
+}
+
+impl ViscosityTotals {
+    pub(super) fn add(&mut self, solved: &Solved) {
+        self.solves += 1;
+        self.iterations += solved.iterations;
+        self.most_iterations = self.most_iterations.max(solved.iterations);
+        self.unconverged += !solved.converged as usize;
+        self.residual = solved.residual;
+    }
 }
 
 impl PressureTotals {
@@ -71,6 +94,11 @@ impl Simulation {
     /// What the pressure did since the start of this run; none if the scene has none.
     pub fn pressure_totals(&self) -> Option<PressureTotals> {
         self.flow.as_ref().map(|_| self.pressures)
+    }
+
+    /// What the viscosity of liquids did since the start of this run; none if no liquid has it.
+    pub fn viscosity_totals(&self) -> Option<ViscosityTotals> {
+        self.flow.as_ref().and_then(|flow| flow.viscosity_totals())
     }
 
     /// Has the scene implicit bodies?

@@ -55,13 +55,15 @@ pub struct StageTimes {
     pub elasticity: f64,
     pub contact: f64,
     pub neighbors: f64,
+    /// Of liquids: tension, adhesion, drag, XSPH, viscosity.
+    pub forces: f64,
     pub pressure: f64,
     pub motion: f64,
 }
 
 impl StageTimes {
     pub fn total(&self) -> f64 {
-        self.elasticity + self.contact + self.neighbors + self.pressure + self.motion
+        self.elasticity + self.contact + self.neighbors + self.forces + self.pressure + self.motion
     }
 }
 
@@ -88,6 +90,7 @@ impl Simulation {
             let contacts = self.resolve_contacts(dt);
             let elastic_dt = dt;
             dt = self.shorten(dt);
+            self.act_between_particles(dt); // tension, adhesion, drag, XSPH, viscosity
             pressure = self.solve_pressure(elastic_dt, dt);
             self.move_pins(dt);
             self.push_carriers();
@@ -287,6 +290,15 @@ impl Simulation {
         if longest < dt { longest.max(0.1 * dt) } else { dt }
     }
 
+    /// What acts between near particles of liquids besides pressure.
+    fn act_between_particles(&mut self, dt: Real) {
+        let Some(flow) = &mut self.flow else { return };
+        let start = Instant::now();
+        flow.act(dt, self.rigids.now(), &mut self.next_velocities);
+        push_rigids(&mut self.rigids, &flow.impulses);
+        self.times.forces += milliseconds(start);
+    }
+
     /// Velocities with which nothing is compressed at the end of the step. `elastic_dt` is the step that the elastic
     /// forces were computed for.
     fn solve_pressure(&mut self, elastic_dt: Real, dt: Real) -> PressureReport {
@@ -432,7 +444,7 @@ impl Simulation {
         if let Some(flow) = &mut self.flow {
             for (k, body) in self.bodies.iter().enumerate() {
                 if let (Some(_), Some(solid)) = (&body.material.schedule, &body.solid) {
-                    flow.set_molten(k, body, solid.is_molten());
+                    flow.set_molten(k, body, solid.is_molten(), body.material.viscosity_at(self.time));
                 }
             }
         }

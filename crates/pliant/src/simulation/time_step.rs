@@ -2,6 +2,7 @@
 
 use super::{Pressure, Simulation, TimeStep};
 use crate::elasticity::SolveReport;
+use crate::forces::surface_tension::longest_step;
 use crate::math::{Real, max_with_index};
 
 /// Spacings a particle may move in one step of a fixed time step.
@@ -25,6 +26,8 @@ pub enum Criterion {
     RigidSpeed,
     /// XSPH damping of a body.
     Damping,
+    /// The surface tension or adhesion of a liquid.
+    Tension,
     /// Implicit solves took many iterations.
     Effort,
     /// Sound in a weakly compressible liquid.
@@ -39,6 +42,7 @@ impl Criterion {
             Criterion::Speed => "speed",
             Criterion::RigidSpeed => "rigid_speed",
             Criterion::Damping => "damping",
+            Criterion::Tension => "tension",
             Criterion::Effort => "effort",
             Criterion::Sound => "sound",
         }
@@ -77,6 +81,12 @@ impl Simulation {
         let cfl = self.cfl();
         let mut limit = TimeStepLimit { dt: scene, criterion: Criterion::Scene, at: None };
         for (k, body) in self.bodies.iter().enumerate() {
+            let flow = &body.material.flow;
+            let tension = flow.surface_tension.max(flow.adhesion);
+            if tension > 0.0 {
+                let dt = longest_step(tension, body.material.density, self.setup.spacing);
+                limit.tighten(dt, Criterion::Tension, (k, 0));
+            }
             let Some(solid) = &body.solid else { continue };
             // with pressure, explicit bodies take their own steps inside the common one
             if let Some(stable) = solid.stable.filter(|_| self.flow.is_none()) {

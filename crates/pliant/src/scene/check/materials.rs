@@ -37,6 +37,7 @@ fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneE
     if matches!(written.model, Some(ModelWord::Fluid)) {
         return Ok((liquid(at, name, written)?, None));
     }
+    refuse_liquid_keys(at, name, written)?;
     let schedule = schedule(at, written)?;
     let moduli = match &schedule {
         Some(schedule) => schedule.stiffest(),
@@ -70,6 +71,23 @@ fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneE
         xsph: at.key("xsph").range(written.xsph.unwrap_or(0.0), 0.0, 1e6, "1/s")?,
     };
     Ok((material, Some(method)))
+}
+
+/// What only liquids have is refused.
+fn refuse_liquid_keys(at: At<'_>, name: &str, written: &MaterialFile) -> Result<(), SceneError> {
+    let liquid = [
+        ("viscosity", written.viscosity.is_some()),
+        ("surface_tension", written.surface_tension.is_some()),
+        ("adhesion", written.adhesion.is_some()),
+        ("drag", written.drag.is_some()),
+    ];
+    match liquid.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((key, _)) => {
+            let message = format!("{} means nothing to the solid {}", quoted(key), quoted(name));
+            Err(at.key(key).key_error(message, "leave it out, or use model = \"fluid\""))
+        }
+    }
 }
 
 /// A liquid; what only solids have is refused.
@@ -106,7 +124,7 @@ fn liquid(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Material, Sc
             viscosity: range("viscosity", written.viscosity, 1e9, "Pa s")?,
             xsph: range("xsph", written.xsph, 1.0, "")?,
             surface_tension: range("surface_tension", written.surface_tension, 1e3, "N/m")?,
-            adhesion: range("adhesion", written.adhesion, 1e3, "")?,
+            adhesion: range("adhesion", written.adhesion, 1e3, "N/m")?,
             drag: range("drag", written.drag, 1.0, "")?,
         },
     })

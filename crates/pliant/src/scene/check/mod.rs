@@ -26,6 +26,7 @@ use super::read::{At, Read};
 use super::suggest::quoted;
 use super::tree::Source;
 use super::{Format, OutputSettings, Scene};
+use crate::forces::drag::Air;
 use crate::geometry::Region;
 use crate::kernel::KernelKind;
 use crate::math::Real;
@@ -105,6 +106,7 @@ fn setup(
         },
         gravity: simulation.key("gravity").vector(gravity, 1e5, "m/s2")?,
         fields: fields::fields(at.key("fields"), fields)?,
+        air: air(simulation, written)?,
         time_step: time_step(simulation, written, times.every)?,
         pressure: pressure(simulation, written, &bodies)?,
         contact: Contact {
@@ -124,6 +126,16 @@ fn domain(at: At<'_>, written: &SimulationFile) -> Result<Option<Region>, SceneE
     let region =
         |domain: &RegionBoxFile| placement::region(at, &RegionFile::Part(RegionTable::Box(domain.clone())));
     written.domain.as_ref().map(region).transpose()
+}
+
+fn air(at: At<'_>, written: &SimulationFile) -> Result<Air, SceneError> {
+    let (at, air) = (at.key("air"), written.air.as_ref());
+    let (default, velocity) = (Air::default(), air.and_then(|air| air.velocity).unwrap_or_default());
+    let density = air.and_then(|air| air.density).unwrap_or(default.density);
+    Ok(Air {
+        density: at.key("density").range(density, 0.0, 1e3, "kg/m3")?,
+        velocity: at.key("velocity").vector(velocity, 1e3, "m/s")?,
+    })
 }
 
 /// Liquids need a pressure; solids alone may do without.

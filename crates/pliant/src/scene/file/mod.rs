@@ -70,6 +70,8 @@ table! {
         sound_speed: Option<f64>,
         /// Liquid outside this box is taken out; default ten times as large as all there is at the start.
         domain: Option<RegionBoxFile>,
+        /// The air that liquids with drag fly through.
+        air: Option<AirFile>,
         /// Smoothing kernel; default "wendland_c2".
         kernel: Option<KernelWord>,
         /// Support radius over spacing, 1.05 to 4; default 2.
@@ -124,6 +126,16 @@ words! {
 words! {
     /// Smoothing kernel.
     KernelWord { WendlandC2 = "wendland_c2", CubicSpline = "cubic_spline", } later []
+}
+
+table! {
+    /// The air that liquids with drag fly through.
+    AirFile {
+        /// [kg/m3]; default 1.2.
+        density: Option<f64>,
+        /// Wind [m/s]; default none.
+        velocity: Option<Vector>,
+    }
 }
 
 table! {

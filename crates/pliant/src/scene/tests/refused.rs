@@ -338,3 +338,22 @@ fn an_unknown_word_is_told_with_the_nearest_word() {
     refuse("\"plane\"", "‸\"plain\"", "did you mean \"plane\"?", "capsule");
     refuse("region = \"all\"", "region = ‸\"everything\"", "unknown region", "all");
 }
+
+#[test]
+fn liquids_and_solids_refuse_keys_of_one_another_and_numbers_out_of_range() {
+    let solid = |keys: &str| format!("poisson_ratio = 0.3\n{keys}");
+    let keys = ["viscosity", "surface_tension", "adhesion", "drag"];
+    for key in keys {
+        let message = format!("\"{key}\" means nothing to the solid \"rubber\"");
+        refuse("poisson_ratio = 0.3", &solid(&format!("‸{key} = 0.5")), &message, "fluid");
+    }
+    let stiffness = "youngs_modulus = 1e5\npoisson_ratio = 0.3";
+    let liquid = |key: &str| format!("model = \"fluid\"\n{key}");
+    for key in
+        ["viscosity = ‸-1", "viscosity = ‸1e10", "surface_tension = ‸1e4", "adhesion = ‸-0.1", "drag = ‸1.5"]
+    {
+        refuse(stiffness, &liquid(key), "must be from", "write a number");
+    }
+    refuse(stiffness, &liquid("‸zero_energy = 1"), "means nothing to the liquid", "leave it out");
+    refuse("duration = 2.0", "duration = 2.0\nair = { density = ‸-1 }", "must be from", "write a number");
+}

@@ -1,0 +1,143 @@
+//! Surface tension and adhesion by attraction between near particles [Akinci et al. 2013].
+//!
+//!   f_i = -Σ_j strength_ij B C(q) x_ij/|x_ij|,   with Akinci's spline
+//!   C(q) = (1-q)³ q³ for q > ½,   2 (1-q)³ q³ - 1/64 else,   q = |x_ij|/h.
+//! Particles inside are drawn alike from all sides; those at the surface are drawn in. Differences from the paper:
+//! - Strengths are surface tensions [N/m]. A surface costs the bonds that cross it: with φ(r) = ∫_r^h f dr the depth of
+//!   the bond, sigma = ½ n Σ_d ¼ |d| φ(|d|), over the neighbours d of the lattice, as a mean over all cuts. In the
+//!   continuum that is Fowler's pi/8 n² ∫ r⁴ f dr. It gives B.
+//! - The force along differences of normals is left out: it does not keep angular momentum.
+//! - Two liquids attract by the geometric mean, sqrt(sigma_a sigma_b): their interface has the tension
+//!   (sqrt(sigma_a) - sqrt(sigma_b))² (Girifalco & Good 1957 with Φ = 1).
+//! - Solids and walls attract by the same spline with strength `adhesion`: by Young's law the angle of contact has
+//!   cos θ = 2 adhesion/sigma - 1. Half of sigma gives a right angle, all of it wets.
+
+use super::near::{Near, lattice_neighbors};
+use crate::math::{CHUNK, Lane, Real, Vec3, Vec3x8, gather8};
+use crate::neighbors::{CHUNK_PARTICLES, Slice, offset};
+use crate::rigid::Grip;
+use rayon::prelude::*;
+
+/// Longest step over sqrt(rho s³/sigma): the period of the shortest capillary wave, as for a grid [Brackbill 1992].
+const STEP: Real = 0.4;
+
+/// What a particle attracts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Attraction {
+    /// Surface tension and adhesion [N/m].
+    Liquid {
+        tension: Real,
+        adhesion: Real,
+    },
+    Solid,
+}
+
+/// The longest step of a liquid of this density [s].
+pub fn longest_step(tension: Real, density: Real, spacing: Real) -> Real {
+    STEP * (density * spacing.powi(3) / tension).sqrt()
+}
+
+/// Pulls on velocities; keeps its columns between steps.
+#[derive(Debug)]
+pub struct SurfaceTension {
+    /// B: force of a pair over strength and C(q).
+    force: Real,
+    /// Position, root of the tension, adhesion, one for solids.
+    records: Vec<[f32; 8]>,
+    changes: Vec<glam::Vec3>,
+}
+
+impl SurfaceTension {
+    pub fn new(spacing: Real, support: Real) -> Self {
+        let (s, h) = (spacing, support * spacing);
+        // φ = strength B h ∫_q^1 C dq
+        let bonds: Real = lattice_neighbors(support).map(|e| e.length() * h * depth(e.length())).sum();
+        let force = if bonds > 0.0 { 8.0 * s.powi(3) / (h * bonds) } else { 0.0 };
+        SurfaceTension { force, records: Vec::new(), changes: Vec::new() }
+    }
+
+    /// Force of a pair over its strength and C(q) [m/m].
+    pub fn force(&self) -> Real {
+        self.force
+    }
+
+    /// Changes velocities (by index in the store) by the forces of a step; the impulses on the rigid bodies and their
+    /// moments. Grips have the weight `spline`.
+    pub fn pull(
+        &mut self,
+        near: &Near,
+        dt: Real,
+        attraction: impl Fn(usize) -> Attraction + Sync,
+        velocities: &mut [Vec3],
+    ) -> Vec<[Vec3; 2]> {
+        let n = near.len();
+        self.records.resize(n, [0.0; 8]);
+        self.changes.resize(n, glam::Vec3::ZERO);
+        self.records.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(m, record)| {
+            let [x, y, z] = near.neighbors.bits(m);
+            let (root, adhesion, solid) = match attraction(m) {
+                Attraction::Liquid { tension, adhesion } => (tension.sqrt() as f32, adhesion as f32, 0.0),
+                Attraction::Solid => (0.0, 0.0, 1.0),
+            };
+            *record = [x, y, z, root, adhesion, solid, 0.0, 0.0];
+        });
+        let (records, scale) = (&self.records, (-self.force * dt) as f32);
+        near.sum_pairs(
+            &mut self.changes,
+            |slice| pull_of_slice(records, slice),
+            |m, sum| if near.held[m] { glam::Vec3::ZERO } else { sum * (scale / near.masses[m]) },
+        );
+        let impulse = |grip: &Grip| grip.pull * (records[grip.member as usize][4] * scale) as Real;
+        let chunks = self.changes.par_chunks_mut(CHUNK_PARTICLES).zip(&near.grips.0).enumerate();
+        chunks.for_each(|(c, (changes, grips))| {
+            for grip in grips.iter().filter(|grip| !near.held[grip.member as usize]) {
+                let m = grip.member as usize;
+                changes[m - c * CHUNK_PARTICLES] += impulse(grip).as_vec3() / near.masses[m];
+            }
+        });
+        for (&i, change) in near.neighbors.members.iter().zip(&self.changes) {
+            velocities[i as usize] += change.as_dvec3();
+        }
+        near.reactions(impulse)
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.records.capacity() * (32 + 12)
+    }
+}
+
+/// C(q).
+pub fn spline(q: Real) -> Real {
+    let cube = ((1.0 - q).max(0.0) * q).powi(3);
+    if q > 0.5 { cube } else { 2.0 * cube - 1.0 / 64.0 }
+}
+
+/// ∫_q^1 C dq, by the midpoint rule.
+fn depth(q: Real) -> Real {
+    const PARTS: usize = 2000;
+    let step = (1.0 - q) / PARTS as Real;
+    (0..PARTS).map(|k| spline(q + (k as Real + 0.5) * step) * step).sum()
+}
+
+#[inline(always)]
+fn spline_lanes(q: Lane) -> Lane {
+    let base = (Lane::ONE - q).max(Lane::ZERO) * q;
+    let cube = base * base * base;
+    q.simd_gt(Lane::HALF).select(cube, cube + cube - Lane::splat(1.0 / 64.0))
+}
+
+/// Σ_j strength_ij C(q) x_ij/|x_ij|.
+#[inline(always)]
+fn pull_of_slice(records: &[[f32; 8]], slice: Slice) -> Vec3x8 {
+    let [xi, yi, zi, root_i, adhesion_i, solid_i, _, _] = gather8(records, &slice.own(records.len()));
+    let mut sum = Vec3x8::ZERO;
+    for row in slice.rows {
+        let [x, y, z, root, adhesion, solid, _, _] = gather8(records, row);
+        let e = offset([xi, yi, zi], [x, y, z]);
+        let q = e.dot(e).sqrt();
+        let strength = root_i * root + (adhesion_i * solid + solid_i * adhesion);
+        sum = sum + e * (strength * spline_lanes(q) / q.max(Lane::splat(1e-6)));
+    }
+    sum
+}
