@@ -14,13 +14,13 @@ pub struct StepError {
     pub trouble: Trouble,
     pub body: String,
     /// Number of the particle within its body; none for a rigid body.
-    pub particle: Option<usize>,
+    pub particle: Option<u32>,
     pub time: Real,
     pub dt: Real,
     pub remedy: String,
 }
 
-fn who(particle: Option<usize>) -> String {
+fn who(particle: Option<u32>) -> String {
     particle.map_or_else(|| "rigid body".to_string(), |i| format!("particle {i} of"))
 }
 

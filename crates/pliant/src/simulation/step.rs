@@ -456,7 +456,7 @@ impl Simulation {
             stage,
             trouble,
             body: self.bodies.get(body).map_or_else(String::new, |body| body.name.clone()),
-            particle: Some(particle),
+            particle: Some(particle as u32),
             time: self.time,
             dt,
             remedy: trouble.remedy().into(),
