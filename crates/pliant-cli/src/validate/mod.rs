@@ -18,6 +18,7 @@ mod rigid;
 mod samplings;
 mod spin;
 mod torsion;
+mod water;
 mod way;
 
 use clap::Args;
@@ -90,6 +91,11 @@ const CASES: &[Case] = &[
     case!("C06a_csm1", flag::hanging),
     case!("C06b_csm2", flag::hanging),
     case!("C06c_csm3", flag::swinging),
+    case!("C07a_plate", water::plate),
+    case!("C07b_tank", water::tank),
+    case!("C07c_dam_break", water::dam_break),
+    case!("C07e_sloshing", water::sloshing),
+    case!("C08a_floating", water::floating),
     case!("C09a_sliding_box", contact::sliding),
     case!("C09b_sliding_to_rolling", rigid::rolling),
     case!("C09c_bounce", rigid::bounce),
@@ -107,6 +113,10 @@ const CASES: &[Case] = &[
     case!("C16a_bar_mode", bars::mode),
     case!("C17a_samplings", samplings::bounce),
     case!("B09_falling_cuboid", contact::falling_cuboid, include_str!("../../../../scenes/tumble.toml")),
+    case!("W01_neutral_buoyancy", water::neutral),
+    case!("W02_tank_lengths", water::lengths),
+    case!("W03_thin_wall", water::thin_wall),
+    case!("W04_momentum", water::momentum),
     case!("P18-2_spin", spin::rotation_field, include_str!("../../../../scenes/spin.toml")),
 ];
 

@@ -7,7 +7,7 @@ use super::PressureReport;
 use crate::kernel::{Kernel, KernelLanes};
 use crate::math::{LANES, Lane, Real, Vec3, Vec3x8, gather4, gather8, max_with_index, sum};
 use crate::neighbors::{CHUNK_PARTICLES, CurrentNeighbors, Slice, offset};
-use crate::rigid::{Touch, Walls};
+use crate::rigid::{Touch, WallBody, Walls};
 use rayon::prelude::*;
 
 /// The pressure problem of a step; columns are in the order of the members.
@@ -214,13 +214,26 @@ impl PressureSystem {
             column.clear();
             column.resize(walls.bodies.len(), [Vec3::ZERO; 2]);
         }
-        if walls.bodies.iter().all(|body| body.inverse_mass == 0.0) {
-            return;
+        if walls.bodies.iter().any(|body| body.inverse_mass > 0.0) {
+            self.rigid_forces = self.forces_on_rigids(walls, |body| body.inverse_mass > 0.0);
         }
+        for ((acceleration, force), body) in
+            self.rigid_accelerations.iter_mut().zip(&self.rigid_forces).zip(&walls.bodies)
+        {
+            *acceleration = [force[0] * body.inverse_mass, body.inverse_inertia * force[1]];
+        }
+    }
+
+    /// Force and torque about its centre on each rigid body that is wanted, by the pressure last applied.
+    pub fn forces_on_rigids(
+        &self,
+        walls: &Walls,
+        wanted: impl Fn(&WallBody) -> bool + Sync,
+    ) -> Vec<[Vec3; 2]> {
         let values = &self.values;
         let chunk = |touches: &Vec<Touch>| {
             let mut wrenches: Vec<(u32, [Vec3; 2])> = Vec::new();
-            for touch in touches.iter().filter(|t| walls.bodies[t.rigid as usize].inverse_mass > 0.0) {
+            for touch in touches.iter().filter(|t| wanted(&walls.bodies[t.rigid as usize])) {
                 let kappa = values[touch.member as usize][3] as Real;
                 let wrench = [touch.gradient * kappa, touch.moment * kappa];
                 match wrenches.iter_mut().find(|(rigid, _)| *rigid == touch.rigid) {
@@ -231,15 +244,12 @@ impl PressureSystem {
             wrenches
         };
         let parts: Vec<_> = walls.touches.par_iter().map(chunk).collect();
+        let mut forces = vec![[Vec3::ZERO; 2]; walls.bodies.len()];
         for (rigid, wrench) in parts.into_iter().flatten() {
-            let sum = &mut self.rigid_forces[rigid as usize];
+            let sum = &mut forces[rigid as usize];
             *sum = [sum[0] + wrench[0], sum[1] + wrench[1]];
         }
-        for ((acceleration, force), body) in
-            self.rigid_accelerations.iter_mut().zip(&self.rigid_forces).zip(&walls.bodies)
-        {
-            *acceleration = [force[0] * body.inverse_mass, body.inverse_inertia * force[1]];
-        }
+        forces
     }
 
     /// out = scale D u, for the vectors u in place.

@@ -33,6 +33,14 @@ pub const BUNDLED: &[Bundled] = bundled![
     "dominoes",
     "honey",
     "droplet",
+    "dam_break",
+    "pool",
+    "capsule_shot",
+    "cloth",
+    "dissolve",
+    "four_in_a_box",
+    "ducks",
+    "hairball",
 ];
 
 /// The scene that runs where none is named.

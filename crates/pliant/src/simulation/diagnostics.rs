@@ -103,6 +103,12 @@ impl Simulation {
         }
     }
 
+    /// Force [N] and torque about its centre [N m] that pressure gave each rigid body in the last step; none without
+    /// pressure.
+    pub fn pressure_on_rigids(&self) -> Vec<[Vec3; 2]> {
+        self.flow.as_ref().map_or_else(Vec::new, |flow| flow.forces_on_rigids())
+    }
+
     /// Elastic force on the particles of body `k` as of the last step [N]; at pins, minus what they hold. None for
     /// liquids.
     pub fn elastic_forces(&self, k: usize) -> &[glam::Vec3] {

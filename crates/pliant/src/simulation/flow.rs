@@ -246,6 +246,11 @@ impl Flow {
         self.impulses = self.friction.act(&self.system, &input, velocities);
     }
 
+    /// Force and torque about its centre on each rigid body by the pressure of the last step.
+    pub fn forces_on_rigids(&self) -> Vec<[Vec3; 2]> {
+        self.system.forces_on_rigids(&self.walls, |_| true)
+    }
+
     /// Pressure at a particle of the store [Pa]: the force on a particle is -s³ ∇p.
     pub fn pressure(&self, i: usize) -> f32 {
         (self.pressure_unit * self.kappa[i] as Real) as f32
