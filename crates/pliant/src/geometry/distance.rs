@@ -1,5 +1,6 @@
 //! Signed distances, extents and volumes of shapes.
 
+use super::field::differences;
 use super::{Field, Shape};
 use crate::math::{Real, Vec3};
 use std::f64::consts::{PI, TAU};
@@ -36,6 +37,13 @@ impl Field for Shape {
         match self {
             Shape::Mesh { mesh } => mesh.bounds(),
             _ => (-self.half_extent(), self.half_extent()),
+        }
+    }
+
+    fn gradient(&self, p: Vec3) -> Vec3 {
+        match self {
+            Shape::Mesh { mesh } => mesh.gradient(p),
+            _ => differences(self, p),
         }
     }
 

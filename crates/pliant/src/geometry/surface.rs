@@ -76,32 +76,27 @@ pub fn even_layer(field: &impl Field, spacing: Real, depth: Real) -> Vec<Vec3> {
     for step in 0..STEPS {
         grid.build(&points, REACH * spacing);
         let strength = 0.5 * (1.0 - step as Real / STEPS as Real);
+        let newton = if step + 1 == STEPS { 5 } else { 1 };
         points = points
             .par_iter()
-            .map(|&x| {
-                let moved = x + repulsion(&grid, x, spacing) * strength;
-                field.onto_level(moved, -depth)
-            })
+            .map(|&x| field.onto_level(x + repulsion(&grid, x, spacing) * strength, -depth, newton))
             .collect();
     }
     points
 }
 
-/// Points of the level set over a fine grid, and the area of the level set: volume of a thin shell over its thickness.
+/// Cells that the level set crosses, and its area: the volume of a thin shell over its thickness.
 fn candidates(field: &impl Field, cell: Real, depth: Real) -> (Vec<Vec3>, Real) {
     let level = |p: Vec3| field.distance(p) + depth;
     let grid = DistanceGrid::new(field.bounds(), cell, field.steepness(), &level);
-    let mut shell = Vec::new();
+    let (mut centers, mut shell) = (Vec::new(), 0.0);
     grid.for_each_cell(|center, distance| {
-        if distance.abs() < cell {
-            shell.push(center);
+        shell += (1.0 - distance.abs() / cell).max(0.0);
+        if distance.abs() < 0.5 * cell {
+            centers.push(center);
         }
     });
-    // a shell of two cells; cells over its rims count in part
-    let near: Vec<(Vec3, Real)> =
-        shell.par_iter().map(|&p| (field.onto_level(p, -depth), level(p))).collect();
-    let area = near.iter().map(|(_, d)| (1.0 - d.abs() / cell).max(0.0)).sum::<Real>() * cell.powi(2);
-    (near.into_iter().map(|(p, _)| p).collect(), area)
+    (centers, shell * cell.powi(2))
 }
 
 /// Chooses points no nearer to one another than a distance, which shrinks until there are enough.

@@ -49,13 +49,13 @@ fn evenness(points: &[Vec3]) -> (Real, Real) {
 
 #[test]
 fn a_surface_layer_lies_at_its_depth_and_is_even() {
-    let s = 0.1;
+    let s = 0.05;
     let mesh = SolidMesh::new(cube()).expect("a cube");
     for (shape, area) in [
-        (Shape::Sphere { radius: 0.5 }, 4.0 * std::f64::consts::PI * 0.45 * 0.45),
-        (Shape::Cylinder { radius: 0.4, height: 0.6 }, std::f64::consts::TAU * 0.35 * (0.35 + 0.5)),
-        (Shape::Capsule { radius: 0.3, height: 0.5 }, std::f64::consts::TAU * 0.25 * (2.0 * 0.25 + 0.5)),
-        (Shape::Mesh { mesh }, 6.0 * 0.9 * 0.9),
+        (Shape::Sphere { radius: 0.5 }, 4.0 * std::f64::consts::PI * 0.475 * 0.475),
+        (Shape::Cylinder { radius: 0.4, height: 0.6 }, std::f64::consts::TAU * 0.375 * (0.375 + 0.55)),
+        (Shape::Capsule { radius: 0.3, height: 0.5 }, std::f64::consts::TAU * 0.275 * (2.0 * 0.275 + 0.5)),
+        (Shape::Mesh { mesh }, 6.0 * 0.95 * 0.95),
     ] {
         let points = sample_surface(&shape, s, 0.5 * s);
         let deepest = points.iter().map(|p| (shape.distance(*p) + 0.5 * s).abs()).fold(0.0, Real::max);

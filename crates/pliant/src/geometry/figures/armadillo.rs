@@ -38,5 +38,5 @@ pub(super) const MODEL: Model = Model {
     center: Vec3::new(-0.095, 0.0, 0.0),
     half_extent: Vec3::new(0.37, 0.505, 0.37),
     volume: 0.06,
-    thickness: 0.065,
+    thickness: 0.052,
 };

@@ -128,6 +128,12 @@ impl SolidMesh {
     pub fn distance(&self, p: Vec3) -> Real {
         self.0.distance(p)
     }
+
+    /// Unit vector along which the distance grows: from the nearest point of the surface, or towards it from inside.
+    pub fn gradient(&self, p: Vec3) -> Vec3 {
+        let nearest = self.0.tree.nearest(p, Real::INFINITY).unwrap_or(p);
+        (p - nearest).normalize_or_zero() * self.distance(p).signum()
+    }
 }
 
 impl Solid {
