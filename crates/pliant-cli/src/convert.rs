@@ -4,8 +4,8 @@ use crate::complain::BadInput;
 use clap::Args;
 use indicatif::ProgressBar;
 use pliant::output::{
-    Frame, FrameWriter, IndexEntry, OutputError, encode, extension, left_out, read_frame, read_index,
-    write_atomically, write_film,
+    Frame, FrameWriter, IndexEntry, OutputError, extension, left_out, read_frame, read_index, write_film,
+    write_frame,
 };
 use pliant::scene::{Format, OutputSettings};
 use std::fs;
@@ -96,7 +96,7 @@ fn convert_frame(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let frame = read_frame(&arguments.input).map_err(bad_input)?;
     warn_of_loss(&frame, format);
-    write_atomically(output, &encode(&frame, format, &arguments.settings(format, FPS)))?;
+    write_frame(output, &frame, format, &arguments.settings(format, FPS))?;
     say!("{}", output.display());
     Ok(())
 }

@@ -58,6 +58,19 @@ pub fn extension(format: Format) -> &'static str {
     }
 }
 
+/// Writes a frame, which must pass [`Frame::check`], under `path`.
+pub fn write_frame(
+    path: &Path,
+    frame: &Frame,
+    format: Format,
+    settings: &OutputSettings,
+) -> Result<(), OutputError> {
+    if format == Format::Npz && !npz::has_room(frame) {
+        return Err(OutputError::TooLarge { path: path.to_path_buf(), points: frame.positions.len() });
+    }
+    write_atomically(path, &encode(frame, format, settings))
+}
+
 /// The frame as the bytes of a file. The frame must pass [`Frame::check`]. Fields that a format has no place for are
 /// left out ([`left_out`]); the settings say how times are counted and whether to compress.
 pub fn encode(frame: &Frame, format: Format, settings: &OutputSettings) -> Vec<u8> {

@@ -5,14 +5,21 @@
 
 use super::deflate::Inflater;
 use super::legend;
-use super::zip::{Archive, members};
+use super::zip::{self, Archive, members};
 use super::{Faces, Field, Frame, Values};
 
 const LEGEND: &str = "pliant";
 /// Names of arrays that are no fields; a field of such a name gets another.
 const OURS: [&str; 6] = ["positions", "triangles", "texture_coordinates", "time", "frame", LEGEND];
 
-/// The frame as a file; it must pass [`Frame::check`].
+/// Are the arrays of this frame small enough for an archive whose places have 32 bits?
+pub fn has_room(frame: &Frame) -> bool {
+    let numbers: usize = frame.fields.iter().map(|field| field.values.components()).sum();
+    let corners = frame.faces.as_ref().map_or(0, |faces| 3 * faces.triangles.len());
+    4 * (frame.positions.len() * (numbers + 5) + corners) < zip::LONGEST / 2
+}
+
+/// The frame as a file; it must pass [`Frame::check`] and have room.
 pub fn encode(frame: &Frame, compress: bool) -> Vec<u8> {
     let mut file = File { archive: Archive::default(), names: OURS.map(String::from).to_vec(), compress };
     let legend = legend::lines(frame).join("\n");

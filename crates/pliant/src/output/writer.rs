@@ -1,7 +1,7 @@
 //! Frames are encoded and written by a thread of their own while the run goes on.
 
 use super::index::{self, IndexEntry};
-use super::{Frame, OutputError, encode, extension, write_atomically};
+use super::{Frame, OutputError, extension, write_frame};
 use crate::scene::OutputSettings;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -160,7 +160,7 @@ impl Series {
         for format in self.settings.formats.iter().copied() {
             let file = format!("{}_{:04}.{}", self.name, frame.index, extension(format));
             let path = index::frames_folder(&self.dir).join(&file);
-            write_atomically(&path, &encode(frame, format, &self.settings))?;
+            write_frame(&path, frame, format, &self.settings)?;
             self.written.push(path);
             files.push(file);
         }

@@ -6,8 +6,8 @@ const LOCAL: u32 = 0x0403_4b50;
 const CENTRAL: u32 = 0x0201_4b50;
 const END: u32 = 0x0605_4b50;
 const DEFLATED: u16 = 8;
-/// Lengths of members have 32 bits.
-pub(super) const LONGEST_MEMBER: usize = u32::MAX as usize;
+/// Lengths and places have 32 bits.
+pub(super) const LONGEST: usize = u32::MAX as usize;
 /// Names are UTF-8.
 const UTF8_NAMES: u16 = 1 << 11;
 /// The first of January 1980: files of one run do not depend on the day.
@@ -23,7 +23,7 @@ pub(super) struct Archive {
 
 impl Archive {
     pub(super) fn push(&mut self, name: &str, contents: &[u8], compress: bool) {
-        assert!(contents.len() <= LONGEST_MEMBER, "a frame of 2^31 points has columns of other formats only");
+        assert!(self.bytes.len() + contents.len() < LONGEST, "frames without room are not stored");
         let deflated = compress.then(|| deflate::deflated(contents));
         let stored = deflated.as_deref().unwrap_or(contents);
         let method = if compress { DEFLATED } else { 0 };

@@ -1,5 +1,7 @@
 use super::{Dice, Folder, WHOLE_FORMATS, every_way, frame, mesh, settings};
+use crate::output::deflate::Inflater;
 use crate::output::frame::plain_name;
+use crate::output::zip::{Archive, members};
 use crate::output::{
     Field, Frame, FrameBody, Values, decode, encode, extension, left_out, read_frame, write_atomically,
 };
@@ -102,6 +104,32 @@ fn a_frame_cut_anywhere_is_refused() {
     }
 }
 
+/// A few bytes changed, lost, added or moved.
+fn damaged(whole: &[u8], dice: &mut Dice) -> Vec<u8> {
+    let mut damaged = whole.to_vec();
+    for _ in 0..1 + dice.below(8) {
+        let at = dice.below(damaged.len());
+        match dice.below(4) {
+            0 => damaged[at] = dice.below(256) as u8,
+            1 => drop(damaged.remove(at)),
+            2 => damaged.insert(at, b"9<>\"_-\n ,./#f\x00\xff"[dice.below(15)]),
+            _ => {
+                let from = dice.below(damaged.len());
+                let (to, end) = (at.min(damaged.len() - 12), damaged.len().min(from + 12));
+                damaged.copy_within(from..end, to);
+            }
+        }
+    }
+    damaged
+}
+
+/// Reads what may be no frame; if it is one, it is no larger than its bytes can be made to say.
+fn try_out(bytes: &[u8]) {
+    if let Ok(frame) = decode(bytes) {
+        assert!(frame.positions.len() <= 1032 * bytes.len(), "deflated bytes grow no more than that");
+    }
+}
+
 #[test]
 fn a_damaged_frame_never_panics_and_stays_small() {
     let mut dice = Dice(7);
@@ -109,33 +137,32 @@ fn a_damaged_frame_never_panics_and_stays_small() {
     for ((format, settings), original) in ways {
         let whole = encode(&original, format, &settings);
         for at in 0..whole.len() {
-            for bit in 0..8 {
+            for change in [1 << dice.below(8), 0xff] {
                 let mut damaged = whole.clone();
-                damaged[at] ^= 1 << bit;
-                if let Ok(frame) = decode(&damaged) {
-                    assert!(
-                        frame.positions.len() <= 1032 * whole.len(),
-                        "deflated bytes grow no more than that"
-                    );
-                }
+                damaged[at] ^= change;
+                try_out(&damaged);
             }
         }
-        for _ in 0..2000 {
-            let mut damaged = whole.clone();
-            for _ in 0..1 + dice.below(8) {
-                let at = dice.below(damaged.len());
-                match dice.below(4) {
-                    0 => damaged[at] = dice.below(256) as u8,
-                    1 => drop(damaged.remove(at)),
-                    2 => damaged.insert(at, b"9<>\"_-\n ,./#f\x00\xff"[dice.below(15)]),
-                    _ => {
-                        let from = dice.below(damaged.len());
-                        let (to, end) = (at.min(damaged.len() - 12), damaged.len().min(from + 12));
-                        damaged.copy_within(from..end, to);
-                    }
-                }
+        (0..2000).for_each(|_| try_out(&damaged(&whole, &mut dice)));
+    }
+}
+
+#[test]
+fn damage_within_an_envelope_that_is_whole_never_panics() {
+    let mut dice = Dice(8);
+    for original in [frame(3, 5), mesh(3, 12)] {
+        let inside = Inflater::default().gzip(&encode(&original, Format::Bgeo, &settings(&[]))).unwrap();
+        (0..10_000).for_each(|_| try_out(&damaged(&inside, &mut dice)));
+        let whole = encode(&original, Format::Npz, &settings(&[]));
+        for round in 0..2000 {
+            let mut archive = Archive::default();
+            for (k, member) in members(&whole).unwrap().iter().enumerate() {
+                let contents = member.contents(&mut Inflater::default()).unwrap();
+                let hit = (round + k) % 3 == 0;
+                let contents = if hit { damaged(&contents, &mut dice) } else { contents };
+                archive.push(&member.name, &contents, false);
             }
-            let _ = decode(&damaged);
+            try_out(&archive.finish());
         }
     }
 }
