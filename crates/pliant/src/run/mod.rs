@@ -177,6 +177,11 @@ impl<'a> Run<'a> {
                 (writer, Tables::create(&options.dir, simulation)?, 0)
             }
         };
+        let overlapping = simulation.removed().overlapping;
+        if overlapping > 0 && found.is_none() {
+            let left_out = "of liquids started inside solids or rigid bodies and were left out";
+            warnings.push(format!("{overlapping} particles {left_out}"));
+        }
         for warning in &warnings {
             observer.on(Event::Warning(warning));
         }
@@ -295,10 +300,17 @@ impl<'a> Run<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Summary, RunError> {
         self.writer.finish()?;
+        let mut warnings = self.warnings;
+        let leaving = simulation.removed().leaving;
+        if leaving > 0 {
+            let warning = format!("{leaving} particles of liquids left the domain or ran into a drain");
+            observer.on(Event::Warning(&warning));
+            warnings.push(warning);
+        }
         let mut summary = Summary {
             stopped_early: stopped,
             retries: self.retries,
-            warnings: self.warnings,
+            warnings,
             ..Summary::of(self.scene, &simulation, &self.limit)
         };
         summary.wall_seconds = self.started.elapsed().as_secs_f64();

@@ -34,9 +34,14 @@ pub(super) fn materials(
 }
 
 fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneError> {
-    if matches!(written.model, Some(ModelWord::Fluid)) {
-        return Ok((liquid(at, name, written)?, None));
-    }
+    let model = match written.model {
+        Some(ModelWord::Fluid) => return Ok((liquid(at, name, written)?, None)),
+        Some(ModelWord::Solenthaler2007) => Model::Solenthaler2007,
+        None | Some(ModelWord::Mls2004) => Model::Mls2004,
+        Some(ModelWord::Becker2009) => Model::Becker2009,
+        Some(ModelWord::Peer2018) => Model::Peer2018,
+        Some(ModelWord::Kugelstadt2021) => Model::Kugelstadt2021,
+    };
     refuse_liquid_keys(at, name, written)?;
     let schedule = schedule(at, written)?;
     let moduli = match &schedule {
@@ -52,14 +57,6 @@ fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneE
         friction: at.key("friction").range(written.friction.unwrap_or(0.3), 0.0, 100.0, "")?,
         restitution: at.key("restitution").range(written.restitution.unwrap_or(0.0), 0.0, 1.0, "")?,
         flow: FlowLaw::default(),
-    };
-    let model = match written.model {
-        Some(ModelWord::Solenthaler2007) => Model::Solenthaler2007,
-        None | Some(ModelWord::Mls2004) => Model::Mls2004,
-        Some(ModelWord::Becker2009) => Model::Becker2009,
-        Some(ModelWord::Peer2018) => Model::Peer2018,
-        Some(ModelWord::Kugelstadt2021) => Model::Kugelstadt2021,
-        Some(ModelWord::Fluid) => unreachable!("liquids are told apart before"),
     };
     let law = law(at, written, model)?;
     let method = Method {
