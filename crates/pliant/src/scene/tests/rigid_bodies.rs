@@ -62,11 +62,10 @@ fn dynamic_bodies_joints_and_attached_pins_are_read() {
 
 #[test]
 fn a_scene_of_rigid_bodies_alone_runs() {
-    let all = RIGIDS.replace("[[bodies]]", "[[rigids]]\nname = \"x\"");
-    let alone = all.split("[[rigids]]").enumerate();
-    let text: Vec<&str> = alone.filter(|(k, _)| *k != 1).map(|(_, part)| part).collect();
-    let mut simulation =
-        read_with(&text.join("[[rigids]]"), &[]).expect("a good scene").build().expect("built");
+    let (start, rest) = RIGIDS.split_once("[[bodies]]").expect("bodies");
+    let (_, rigids) = rest.split_once("[[rigids]]").expect("rigids");
+    let scene = read_with(&format!("{start}[[rigids]]{rigids}"), &[]).expect("a good scene");
+    let mut simulation = scene.build().expect("nothing to sample");
     simulation.advance_to(0.2).expect("a quiet fall");
     assert!(simulation.rigids().now()[0].is_dynamic());
 }
