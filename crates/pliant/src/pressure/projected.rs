@@ -37,7 +37,9 @@ pub struct PressureReport {
 
 /// Error allowed relative to what pressure has to undo in this step. In short steps that is much less than the density
 /// error allowed, and what is left of it would be noise in the velocities.
-const WORK: Real = 0.05;
+const WORK: Real = 0.15;
+/// Iterations of every step: what is at rest comes to rest exactly.
+const FEWEST: usize = 2;
 /// Share of the chopped gradient above which the set of free particles is enlarged.
 const PROPORTION: Real = 1.0;
 
@@ -85,7 +87,9 @@ impl ProjectedGradients {
             .zip(&self.y)
             .with_min_len(CHUNK)
             .for_each(|(p, y)| *p = if *y > 0.0 { *p } else { 0.0 });
-        while report.mean_error > tolerance && report.iterations < settings.max_iterations {
+        while (report.mean_error > tolerance || (report.iterations < FEWEST && report.mean_error > 0.0))
+            && report.iterations < settings.max_iterations
+        {
             report.iterations += 1;
             let (free, chopped) = self.gradients(stretch);
             if chopped > PROPORTION * PROPORTION * free {
