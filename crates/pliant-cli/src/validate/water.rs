@@ -3,12 +3,21 @@
 use super::plots::Plot;
 use super::record::{Recorder, Resolution, advance, period};
 use pliant::math::Vec3;
+use pliant::scene::Scene;
 use pliant::simulation::{BodyDiagnostics, Simulation};
 
 const GRAVITY: f64 = 9.81;
 
 fn set(key: &str, value: impl std::fmt::Display) -> String {
     format!("{key}={value}")
+}
+
+const FLOATING_ELASTIC: &str = include_str!("../../../../validation/C08a_floating/elastic.toml");
+const HOVERING_ELASTIC: &str = include_str!("../../../../validation/W01_neutral_buoyancy/elastic.toml");
+
+fn scene(text: &str, changes: &[String]) -> Simulation {
+    let scene = Scene::from_toml("elastic", "elastic", text, changes).expect("a good scene");
+    scene.build().expect("a small scene")
 }
 
 fn highest(simulation: &Simulation, body: usize) -> f64 {
@@ -148,15 +157,11 @@ pub fn floating(r: &mut Recorder) {
     let s = if r.full { 0.05 } else { 0.1 };
     for density in [300.0, 500.0, 666.0] {
         for kind in ["rigid", "elastic"] {
-            let mut changes = vec![set("simulation.spacing", s)];
-            if kind == "rigid" {
-                changes.push(set("rigids.block.density", density));
-                changes.push(set("bodies.elastic.position", "[0, 50, 0]"));
-            } else {
-                changes.push(set("materials.block.density", density));
-                changes.push(set("rigids.block.position", "[0, 50, 0]"));
-            }
-            let mut simulation = r.simulation(&changes);
+            let spacing = set("simulation.spacing", s);
+            let mut simulation = match kind {
+                "rigid" => r.simulation(&[spacing, set("rigids.block.density", density)]),
+                _ => scene(FLOATING_ELASTIC, &[spacing, set("materials.block.density", density)]),
+            };
             advance(&mut simulation, 4.0);
             let (mut low, mut tilt) = (0.0, 0.0);
             let samples = 20;
@@ -189,8 +194,11 @@ pub fn neutral(r: &mut Recorder) {
     let spacings: &[f64] = if r.full { &[0.08, 0.05, 0.04] } else { &[0.08, 0.05] };
     for &s in spacings {
         for kind in ["rigid", "elastic"] {
-            let away = if kind == "rigid" { "bodies.elastic.position" } else { "rigids.ball.position" };
-            let mut simulation = r.simulation(&[set("simulation.spacing", s), set(away, "[0, 50, 0]")]);
+            let spacing = [set("simulation.spacing", s)];
+            let mut simulation = match kind {
+                "rigid" => r.simulation(&spacing),
+                _ => scene(HOVERING_ELASTIC, &spacing),
+            };
             let center = |simulation: &Simulation| match kind {
                 "rigid" => simulation.rigids().now()[1].center.y,
                 _ => diagnostics(simulation, 1).center.y,
