@@ -4,6 +4,7 @@
 //! positions are whole numbers of h/2²⁰: differences are exact, antisymmetric, and as precise anywhere in the world.
 
 use super::Cells;
+use crate::kernel::Kernel;
 use crate::math::{LANES, Lane, Real, Vec3, Vec3x8};
 use rayon::prelude::*;
 use wide::i32x8;
@@ -34,6 +35,8 @@ struct Chunk {
     rows: Vec<[u32; LANES]>,
     /// First row of each slice; one more at the end.
     slices: Vec<u32>,
+    /// Σ W of each member over near pairs that do not count.
+    uncounted: Vec<f32>,
     lists: [Vec<u32>; LANES],
 }
 
@@ -70,9 +73,10 @@ impl CurrentNeighbors {
         &mut self,
         positions: &[Vec3],
         particles: &[u32],
-        h: Real,
+        kernel: Kernel,
         counts: impl Fn(u32, u32) -> bool + Sync,
     ) {
+        let h = kernel.h;
         self.h = h;
         self.cells.build(particles.len(), h, |k| positions[particles[k] as usize]);
         self.members.clear();
@@ -91,13 +95,16 @@ impl CurrentNeighbors {
             chunk.rows.clear();
             chunk.slices.clear();
             chunk.slices.push(0);
+            chunk.uncounted.clear();
             let slices = (n - c * CHUNK_PARTICLES).min(CHUNK_PARTICLES).div_ceil(LANES);
             for s in 0..slices {
                 let first = c * CHUNK_PARTICLES + s * LANES;
                 for lane in 0..LANES {
                     chunk.lists[lane].clear();
                     if first + lane < n {
-                        self.search(positions, first + lane, &counts, &mut chunk.lists[lane]);
+                        let uncounted =
+                            self.search(positions, first + lane, kernel, &counts, &mut chunk.lists[lane]);
+                        chunk.uncounted.push(uncounted);
                     }
                 }
                 let longest = chunk.lists.iter().map(Vec::len).max().unwrap_or(0);
@@ -112,8 +119,17 @@ impl CurrentNeighbors {
         self.chunks = chunks;
     }
 
-    /// Neighbours of member m, in the order of the cells. Pairs on the rim, where kernels vanish, are left out.
-    fn search(&self, positions: &[Vec3], m: usize, counts: &impl Fn(u32, u32) -> bool, list: &mut Vec<u32>) {
+    /// Neighbours of member m, in the order of the cells, and Σ W over those that do not count. Pairs on the rim, where
+    /// kernels vanish, are left out.
+    fn search(
+        &self,
+        positions: &[Vec3],
+        m: usize,
+        kernel: Kernel,
+        counts: &impl Fn(u32, u32) -> bool,
+        list: &mut Vec<u32>,
+    ) -> f32 {
+        let mut uncounted = 0.0;
         let i = self.members[m];
         let x = positions[i as usize];
         let outside = self.cells.is_outside(x);
@@ -139,13 +155,23 @@ impl CurrentNeighbors {
                     hits &= hits - 1;
                     let j = self.members[other];
                     let near = !outside || positions[j as usize].distance_squared(x) < self.h * self.h;
-                    if other != m && near && counts(i, j) {
-                        list.push(other as u32);
+                    if other == m || !near {
+                        continue;
+                    }
+                    match counts(i, j) {
+                        true => list.push(other as u32),
+                        false => uncounted += kernel.w(positions[j as usize].distance(x)),
                     }
                 }
                 at += LANES;
             }
         });
+        uncounted as f32
+    }
+
+    /// Σ W of member m over near pairs that do not count [1/m3].
+    pub fn uncounted(&self, m: usize) -> f32 {
+        self.chunks[m / CHUNK_PARTICLES].uncounted[m % CHUNK_PARTICLES]
     }
 
     /// Number of members.
@@ -206,6 +232,7 @@ pub fn offset(i: [Lane; 3], j: [Lane; 3]) -> Vec3x8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::KernelKind;
     use proptest::prelude::*;
 
     fn lists(neighbors: &CurrentNeighbors) -> Vec<Vec<u32>> {
@@ -241,7 +268,7 @@ mod tests {
             points.push(Vec3::new(far * 0.5, 0.0, -far));
             let mut neighbors = CurrentNeighbors::default();
             let all: Vec<u32> = (0..points.len() as u32).collect();
-            neighbors.build(&points, &all, h, |i, j| (i + j) % 5 != 0);
+            neighbors.build(&points, &all, Kernel::new(KernelKind::WendlandC2, h), |i, j| (i + j) % 5 != 0);
             for (i, list) in lists(&neighbors).iter().enumerate() {
                 let distance = |j: u32| points[j as usize].distance(points[i]) / h;
                 let counts = |j: u32| j as usize != i && (i as u32 + j) % 5 != 0;

@@ -14,6 +14,8 @@ use rayon::prelude::*;
 const NEAREST: Real = 0.2;
 /// Part of a penetration that is undone in a step.
 const RELEASE: Real = 0.2;
+/// Fastest release of a penetration, in spacings per second.
+const RELEASE_SPEED: Real = 20.0;
 
 /// What friction reads.
 pub struct FrictionInput<'a> {
@@ -163,7 +165,10 @@ impl Friction {
                 }
                 let surface = rigid.surface(x);
                 let gap = surface.distance - NEAREST * input.spacing;
-                let needed = -gap / dt * if gap < 0.0 { RELEASE } else { 1.0 };
+                let needed = match gap < 0.0 {
+                    true => (-gap * RELEASE / dt).min(RELEASE_SPEED * input.spacing),
+                    false => -gap / dt,
+                };
                 let missing = needed - (relative + impulse * inverse).dot(surface.normal);
                 if missing > 0.0 {
                     impulse += surface.normal * (missing / yields(surface.normal));

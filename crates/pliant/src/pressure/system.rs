@@ -10,6 +10,9 @@ use crate::neighbors::{CHUNK_PARTICLES, CurrentNeighbors, Slice, offset};
 use crate::rigid::{Touch, WallBody, Walls};
 use rayon::prelude::*;
 
+/// Compression that is undone in one step.
+const MOST_AT_ONCE: f32 = 0.05;
+
 /// The pressure problem of a step; columns are in the order of the members.
 #[derive(Debug)]
 pub struct PressureSystem {
@@ -80,7 +83,7 @@ impl PressureSystem {
                 let [x, y, z] = neighbors.bits(m);
                 *value = [x, y, z, *inverse];
             });
-        let (values, kernel, w0) = (&self.values, self.kernel, self.w0);
+        let (values, kernel, w0, cell) = (&self.values, self.kernel, self.w0, self.cell as f32);
         let inverse_masses = &self.inverse_masses;
         self.compressions
             .par_chunks_mut(CHUNK_PARTICLES)
@@ -95,9 +98,11 @@ impl PressureSystem {
                     let (density, gradient, squares) = sums_of_slice(&kernel, values, slice);
                     for lane in 0..LANES.min(n - slice.first) {
                         let k = slice.first - start + lane;
-                        let own = rest(members[slice.first + lane]);
-                        let own = if own > 0.0 { own } else { w0 };
-                        compressions[k] = density.as_array()[lane] + (own - own.max(1.0));
+                        let at_rest = rest(members[slice.first + lane]);
+                        // rest neighbours that went away make room, those that came nearer press by elasticity alone
+                        let now = w0 + cell * neighbors.uncounted(slice.first + lane);
+                        let own = if at_rest > 0.0 { now.min(at_rest) } else { w0 };
+                        compressions[k] = density.as_array()[lane] + (own - at_rest.max(1.0));
                         diagonal[k] = squares.as_array()[lane];
                         gradients[k] = gradient.get(lane).as_vec3().to_array();
                     }
@@ -157,14 +162,12 @@ impl PressureSystem {
         self.diverge(neighbors, walls, rigid_velocities, 1.0, rates);
     }
 
-    /// rates ← c + dt rates: the compressions at the end of the step.
+    /// rates ← c + dt rates: the compressions at the end of the step. What is compressed a lot, as bodies that start inside
+    /// one another, is let go over several steps.
     pub fn predict(&self, dt: Real, rates: &mut [f32]) {
         let dt = dt as f32;
-        rates
-            .par_iter_mut()
-            .zip(&self.compressions)
-            .with_min_len(CHUNK_PARTICLES)
-            .for_each(|(r, c)| *r = c + dt * *r);
+        let columns = rates.par_iter_mut().zip(&self.compressions).with_min_len(CHUNK_PARTICLES);
+        columns.for_each(|(r, c)| *r = c.min(MOST_AT_ONCE) + dt * *r);
     }
 
     /// y = A x. Leaves the accelerations M⁻¹ Dᵀ x, with the sign of a force, to be read by `kicks`.

@@ -128,7 +128,7 @@ impl Flow {
                 || rest[i] == 0.0
                 || rest_positions[i].distance_squared(rest_positions[j]) >= near * near
         };
-        self.neighbors.build(positions, &self.particles, self.kernel.h, counts);
+        self.neighbors.build(positions, &self.particles, self.kernel, counts);
         self.walls.place(input.rigids.iter().map(RigidNow::as_wall));
         self.walls.touch(&self.neighbors, positions);
         self.system.measure(
