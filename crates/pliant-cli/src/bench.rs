@@ -1,5 +1,7 @@
 //! `pliant bench`: how fast, how linear, how near the memory's limit, how much memory.
 
+mod formats;
+
 use crate::complain::BadInput;
 use clap::Args;
 use pliant::elasticity::{Model, SolvePart};
@@ -12,7 +14,7 @@ use std::time::Instant;
 #[derive(Args)]
 pub struct Arguments {
     /// Benchmarks to run [default: all]: becker_beam, peer_beam, kugelstadt_beam, cuboids, stiffness,
-    /// scaling, threads, bandwidth, memory
+    /// scaling, threads, bandwidth, memory, formats
     names: Vec<String>,
     /// One JSON object a line
     #[arg(long)]
@@ -20,7 +22,7 @@ pub struct Arguments {
     /// Threads [default: one per core]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Particles of the beam, about
+    /// Particles of the beam or of a frame, about
     #[arg(long, default_value_t = 10_976, value_parser = clap::value_parser!(u32).range(32..=20_000_000))]
     particles: u32,
     /// Zero-energy control of the beam [default: 0, kugelstadt2021 0.1]
@@ -59,7 +61,7 @@ fn modulus(text: &str) -> Result<f64, String> {
 }
 
 type Bench = fn(&Arguments) -> anyhow::Result<Vec<Value>>;
-const BENCHES: [(&str, Bench); 9] = [
+const BENCHES: [(&str, Bench); 10] = [
     ("becker_beam", becker_beam),
     ("peer_beam", peer_beam),
     ("kugelstadt_beam", kugelstadt_beam),
@@ -69,6 +71,7 @@ const BENCHES: [(&str, Bench); 9] = [
     ("threads", threads),
     ("bandwidth", bandwidth),
     ("memory", memory),
+    ("formats", formats::run),
 ];
 
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {

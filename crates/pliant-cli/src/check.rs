@@ -1,6 +1,7 @@
 //! `pliant check`: what would run.
 
 use clap::Args;
+use pliant::geometry::Shape;
 use pliant::scene::Scene;
 use pliant::simulation::Simulation;
 use serde_json::json;
@@ -109,6 +110,11 @@ fn warnings(scene: &Scene, simulation: &Simulation) -> Vec<String> {
         }
         if body.range.len() > 1 && solid.elastic.pairs() == 0 {
             warnings.push(format!("particles of \"{name}\" have no neighbours: it has no stiffness"));
+        }
+    }
+    for body in &scene.setup.bodies {
+        if let Shape::Mesh { mesh } = &body.shape {
+            warnings.extend(mesh.warnings().iter().map(|warning| format!("\"{}\": {warning}", body.name)));
         }
     }
     if scene.output.formats.is_empty() {

@@ -13,8 +13,10 @@ macro_rules! say {
 mod bench;
 mod check;
 mod complain;
+mod convert;
 mod render;
 mod run;
+mod sample;
 mod scenes;
 mod validate;
 
@@ -39,8 +41,12 @@ enum Command {
     Check(check::Arguments),
     /// List the bundled scenes, or print one
     Scenes(scenes::ScenesArguments),
+    /// Write stored frames in another format
+    Convert(convert::Arguments),
     /// Write a commented starter scene
     New(scenes::NewArguments),
+    /// Fill a mesh with particles
+    Sample(sample::Arguments),
     /// Compare with closed forms and converged references
     Validate(validate::Arguments),
     /// Measure speed
@@ -78,8 +84,10 @@ impl Command {
             Command::Run(arguments) => run::run(arguments),
             Command::Render(arguments) => render::run(arguments),
             Command::Check(arguments) => check::run(arguments),
+            Command::Convert(arguments) => convert::run(arguments),
             Command::Scenes(arguments) => scenes::list(arguments),
             Command::New(arguments) => scenes::new(arguments),
+            Command::Sample(arguments) => sample::run(arguments),
             Command::Validate(arguments) => validate::run(arguments),
             Command::Bench(arguments) => bench::run(arguments),
             Command::Schema => scenes::schema(),

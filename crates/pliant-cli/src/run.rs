@@ -142,7 +142,7 @@ impl Observer for Watcher {
     fn on(&mut self, event: Event<'_>) {
         match event {
             Event::Started { simulation, frames, resumed_at } => {
-                let particles = simulation.particles().len();
+                let particles = simulation.active_particles();
                 self.bar.set_length(1000 * frames as u64);
                 if self.json {
                     say!(
@@ -165,7 +165,7 @@ impl Observer for Watcher {
                         "t = {:.3} s  step {}  {} particles  {:.2} ms/step  dt {:.1e} s ({})",
                         p.simulation.time(),
                         p.simulation.steps(),
-                        p.simulation.particles().len(),
+                        p.simulation.active_particles(),
                         p.ms_per_step,
                         p.dt,
                         p.simulation.describe(p.limit),

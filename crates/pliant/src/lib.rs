@@ -7,11 +7,11 @@
 //! | [`math`] | numbers, small matrices, rotations, sums in a fixed order |
 //! | [`kernel`] | smoothing kernels |
 //! | [`material`] | what stuff is |
-//! | [`geometry`] | shapes, regions, sampling |
 //! | [`particles`] | the columns, ordering |
 //! | [`neighbors`] | grid search, rest neighbourhoods |
+//! | [`geometry`] | shapes, meshes, regions, sampling |
 //! | [`linear`] | sparse factors, conjugate gradients |
-//! | [`rigid`] | obstacles |
+//! | [`rigid`] | rigid bodies |
 //! | [`forces`] | contact, fields, viscosity, tension, drag |
 //! | [`elasticity`] | one file a paper |
 //! | [`pressure`] | one pressure for all matter |

@@ -41,6 +41,7 @@ pub fn sliding(r: &mut Recorder) {
     };
     r.compare("(b) distance after 1 s", variant, &[slope(0.2, 1.0, r)]);
     r.compare("(c) creep after 2 s", variant, &[slope(0.6928, 2.0, r)]);
+    super::rigid::sliding(r);
 }
 
 /// C09d.

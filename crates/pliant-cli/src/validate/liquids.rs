@@ -105,7 +105,7 @@ pub fn droplet(r: &mut Recorder) {
     let spacing: f64 = if r.full { 5e-4 } else { 1e-3 };
     r.resolution = if r.full { Resolution::L40 } else { Resolution::L20 };
     let mut simulation = r.simulation(&[format!("simulation.spacing={spacing:?}")]);
-    let variant = format!("{} particles across", (0.02 / spacing).round());
+    let variant = format!("{} particles across", (0.02_f64 / spacing).round());
     let mut series = Vec::new();
     for sample in 0..=120 {
         let time = sample as f64 * 0.005;

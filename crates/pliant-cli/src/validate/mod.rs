@@ -14,8 +14,11 @@ mod manufactured;
 mod patch;
 mod plots;
 mod record;
+mod rigid;
+mod samplings;
 mod spin;
 mod torsion;
+mod water;
 mod way;
 
 use clap::Args;
@@ -84,10 +87,18 @@ const CASES: &[Case] = &[
     case!("C05b_rigid_rotation", patch::rotation, NO_SCENE),
     case!("C05c_spinning_cube", free::spinning_cube),
     case!("C05d_rotating_bar", free::rotating_bar),
+    case!("C05e_tumbling_box", rigid::tumbling),
     case!("C06a_csm1", flag::hanging),
     case!("C06b_csm2", flag::hanging),
     case!("C06c_csm3", flag::swinging),
+    case!("C07a_plate", water::plate),
+    case!("C07b_tank", water::tank),
+    case!("C07c_dam_break", water::dam_break),
+    case!("C07e_sloshing", water::sloshing),
+    case!("C08a_floating", water::floating),
     case!("C09a_sliding_box", contact::sliding),
+    case!("C09b_sliding_to_rolling", rigid::rolling),
+    case!("C09c_bounce", rigid::bounce),
     case!("C09d_bar_impact", contact::bar_impact),
     case!("C10a_stress_stretch", laws::stress_stretch, NO_SCENE),
     case!("C10b_stvk_limit", blocks::compressive_limit, NO_SCENE),
@@ -100,7 +111,12 @@ const CASES: &[Case] = &[
     case!("C15b_convergence", beams::convergence, CANTILEVER),
     case!("C15c_manufactured", manufactured::neo_hookean, NO_SCENE),
     case!("C16a_bar_mode", bars::mode),
+    case!("C17a_samplings", samplings::bounce),
     case!("B09_falling_cuboid", contact::falling_cuboid, include_str!("../../../../scenes/tumble.toml")),
+    case!("W01_neutral_buoyancy", water::neutral),
+    case!("W02_tank_lengths", water::lengths),
+    case!("W03_thin_wall", water::thin_wall),
+    case!("W04_momentum", water::momentum),
     case!("P18-2_spin", spin::rotation_field, include_str!("../../../../scenes/spin.toml")),
 ];
 
@@ -176,7 +192,10 @@ mod tests {
     /// The quick cases that tell most: they take seconds. `pliant validate --full` runs everything.
     #[test]
     fn quick_cases_hold() {
-        let quick = ["C00a", "C01a", "C02a", "C03a", "C05a", "C05b", "C05c", "C09d", "C10", "C15a"];
+        let quick = [
+            "C00a", "C01a", "C02a", "C03a", "C05a", "C05b", "C05c", "C05e", "C09b", "C09c", "C09d", "C10",
+            "C15a",
+        ];
         for case in CASES.iter().filter(|c| quick.iter().any(|q| c.name.starts_with(q))) {
             let mut recorder = Recorder::new(case, false).expect("a readable reference");
             (case.check)(&mut recorder);

@@ -7,7 +7,9 @@ use std::process::Stdio;
 #[test]
 fn help_names_every_command() {
     let help = Place::new("help").succeed("--help").stdout;
-    for command in ["run", "render", "check", "scenes", "new", "validate", "bench", "schema", "completions"] {
+    for command in
+        ["run", "render", "check", "convert", "scenes", "new", "validate", "bench", "schema", "completions"]
+    {
         assert!(help.contains(&format!("\n  {command} ")), "{command} in\n{help}");
     }
 }

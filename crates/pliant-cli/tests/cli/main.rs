@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod commands;
+mod convert;
 mod exit_codes;
 mod folder;
 mod interrupted;

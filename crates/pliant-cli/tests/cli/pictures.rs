@@ -58,6 +58,7 @@ fn frames_are_stored_in_the_formats_asked_for() {
         ("ply", "[\"ply\"]", vec!["ply"]),
         ("both", "[\"vtk\",\"ply\"]", vec!["vtu", "ply"]),
         ("turned", "[\"ply\",\"vtk\"]", vec!["ply", "vtu"]),
+        ("artists", "[\"usd\",\"npz\"]", vec!["usdc", "npz"]),
     ] {
         place.succeed(&format!("run small.toml -o {dir} --set output.formats={formats}"));
         for entry in pliant::output::read_index(&place.path(dir)).expect("an index") {

@@ -1,12 +1,10 @@
 //! Contact by impulses, predicted and corrected [B09 §5.4, after Guendelman et al. 2003].
 //!
-//! Velocities of the coming step are known; where they would bring two particles nearer than one spacing, or a particle
-//! into a rigid body, impulses stop the approach: what is apart meets exactly, what overlaps is let go gently.
+//! Velocities of the coming step are known; where they would bring two particles nearer than one spacing, impulses stop the approach: what is apart meets exactly, what overlaps is let go gently.
 //! Coulomb friction acts against sliding. Impulses between particles are equal and opposite to the last bit.
 
 use crate::math::{Real, Vec3, max_with_index, sum};
 use crate::neighbors::Grid;
-use crate::rigid::{RigidNow, Surface};
 use rayon::prelude::*;
 
 /// Candidates are kept while nothing has moved further than half of this, in spacings.
@@ -28,7 +26,7 @@ pub struct SurfaceLaw {
 }
 
 impl SurfaceLaw {
-    fn mean(self, other: SurfaceLaw) -> SurfaceLaw {
+    pub(super) fn mean(self, other: SurfaceLaw) -> SurfaceLaw {
         SurfaceLaw {
             friction: 0.5 * (self.friction + other.friction),
             restitution: 0.5 * (self.restitution + other.restitution),
@@ -287,10 +285,21 @@ impl ParticleContacts {
     }
 }
 
+/// Least normal velocity of a contact: a gap is closed and not crossed, an overlap is let go gently.
+pub(super) fn needed_velocity(gap: Real, spacing: Real, dt: Real) -> Real {
+    if gap >= 0.0 { -gap / dt } else { (-gap * RELEASE / dt).min(RELEASE_SPEED * spacing) }
+}
+
 /// Normal velocity a contact lacks: after the step the gap is closed and not crossed, an overlap is let go gently, and
 /// a bounce keeps its part of the approach.
-fn missing_velocity(gap: Real, v_n: Real, restitution: Real, spacing: Real, dt: Real) -> Option<Real> {
-    let needed = if gap >= 0.0 { -gap / dt } else { (-gap * RELEASE / dt).min(RELEASE_SPEED * spacing) };
+pub(super) fn missing_velocity(
+    gap: Real,
+    v_n: Real,
+    restitution: Real,
+    spacing: Real,
+    dt: Real,
+) -> Option<Real> {
+    let needed = needed_velocity(gap, spacing, dt);
     if v_n >= needed {
         return None;
     }
@@ -300,36 +309,9 @@ fn missing_velocity(gap: Real, v_n: Real, restitution: Real, spacing: Real, dt: 
 }
 
 /// Change of the sliding velocity: against it, at most mu times the normal change, never past rest.
-fn friction(slide: Vec3, normal_change: Real, mu: Real) -> Vec3 {
+pub(super) fn friction(slide: Vec3, normal_change: Real, mu: Real) -> Vec3 {
     let speed = slide.length();
     if speed <= 0.0 { Vec3::ZERO } else { -slide * (mu * normal_change / speed).min(1.0) }
-}
-
-/// What a step's contacts with rigid bodies have in common.
-pub struct RigidContacts<'a> {
-    pub rigids: &'a [RigidNow],
-    pub spacing: Real,
-    pub dt: Real,
-}
-
-impl RigidContacts<'_> {
-    /// Velocity of a particle after its contacts with the rigid bodies.
-    pub fn meet(&self, law: SurfaceLaw, x: Vec3, mut v: Vec3) -> Vec3 {
-        for rigid in self.rigids {
-            let Surface { distance, normal: n } = rigid.surface(x);
-            let gap = distance - 0.5 * self.spacing;
-            if gap > self.spacing {
-                continue;
-            }
-            let relative = v - rigid.velocity_at(x);
-            let v_n = relative.dot(n);
-            let law = law.mean(SurfaceLaw { friction: rigid.friction, restitution: rigid.restitution });
-            if let Some(missing) = missing_velocity(gap, v_n, law.restitution, self.spacing, self.dt) {
-                v += n * missing + friction(relative - n * v_n, missing, law.friction);
-            }
-        }
-        v
-    }
 }
 
 #[cfg(test)]
@@ -387,27 +369,5 @@ mod tests {
         contacts(100).resolve(&input, &mut v);
         assert_eq!(v[..50], v0[..50]);
         assert_ne!(v[50..], v0[50..]);
-    }
-
-    #[test]
-    fn a_particle_lands_on_a_plane_exactly_and_friction_stays_in_its_cone() {
-        let law = SurfaceLaw { friction: 0.5, restitution: 0.0 };
-        let rigid = crate::rigid::Rigid {
-            name: "ground".into(),
-            shape: crate::rigid::RigidShape::Plane { normal: Vec3::Y },
-            pose: crate::geometry::Pose::IDENTITY,
-            motion: crate::rigid::Motion::Fixed.into(),
-            friction: 0.5,
-            restitution: 0.0,
-        };
-        let rigids = [rigid.at(0.0)];
-        let dt = 0.01;
-        let contacts = RigidContacts { rigids: &rigids, spacing: 0.1, dt };
-        let x = Vec3::new(0.0, 0.06, 0.0); // gap of 0.01 at spacing 0.1
-        let v = contacts.meet(law, x, Vec3::new(3.0, -2.0, 0.0));
-        assert!((x.y + dt * v.y - 0.05).abs() < 1e-12);
-        assert!((v.x - (3.0 - 0.5 * 1.0)).abs() < 1e-12); // normal change 1 m/s
-        let stuck = contacts.meet(law, x, Vec3::new(0.2, -2.0, 0.0));
-        assert_eq!(stuck.x, 0.0);
     }
 }

@@ -1,6 +1,7 @@
 //! Fields in space that push all matter, by an acceleration at every point.
 
 use crate::math::{Real, Vec3};
+use crate::rigid::RigidWorld;
 
 /// A field, and how long it acts.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +36,29 @@ impl Field {
                 let around = axis.cross(x - center);
                 let reached = radius.is_none_or(|radius| around.length_squared() <= radius * radius);
                 if reached { around * strength } else { Vec3::ZERO }
+            }
+        }
+    }
+
+    /// Pushes dynamic rigid bodies for some time, each as if all of it felt what its centre of mass feels of the field.
+    pub fn push_rigids(&self, duration: Real, rigids: &mut RigidWorld) {
+        for k in 0..rigids.now().len() {
+            let now = &rigids.now()[k];
+            if !now.is_dynamic() {
+                continue;
+            }
+            let (a, turn) = (self.acceleration(now.center), self.turning(now.center));
+            let (impulse, inertia) = (a * (duration / now.inverse_mass), now.inverse_inertia.inverse());
+            rigids.apply_impulse(k, impulse, inertia * turn * duration);
+        }
+    }
+
+    /// Angular acceleration of a small piece of matter [rad/s2].
+    fn turning(&self, x: Vec3) -> Vec3 {
+        match self.kind {
+            FieldKind::Rotation { axis, center, strength, radius } => {
+                let reached = radius.is_none_or(|radius| axis.cross(x - center).length() <= radius);
+                if reached { axis * strength } else { Vec3::ZERO }
             }
         }
     }

@@ -4,6 +4,7 @@ pub mod contact;
 pub mod drag;
 pub mod fields;
 pub mod near;
+pub mod rigid_contact;
 pub mod surface_tension;
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,32 @@
 //! Shapes of bodies, regions that select particles, and their sampling.
 
-pub mod beast;
+mod density;
+mod distance;
+mod field;
+mod figures;
+mod grid;
+pub mod mesh;
+mod packed;
+mod poisson;
+mod random;
+mod relaxed;
+mod report;
 mod sample;
+mod surface;
+
+#[cfg(test)]
+mod tests;
+
+pub use field::Field;
+pub use figures::Figure;
+pub use grid::DistanceGrid;
+pub use mesh::{MeshError, SolidMesh, TriangleMesh};
+pub use report::SamplingReport;
+pub use surface::{even_layer, sample_container, sample_plane, sample_surface};
 
 use crate::math::{Quat, Real, Vec3};
 
-/// Shape of a deformable body, centred at the origin of its body coordinates.
+/// Shape of a deformable body, centred at the origin of its body coordinates unless it is a mesh.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     Box {
@@ -24,10 +45,35 @@ pub enum Shape {
         radius: Real,
         tube_radius: Real,
     },
-    /// A four-legged animal, its snout along x, its back up along y.
-    Beast {
-        /// From tail to snout.
-        length: Real,
+    /// Axis along y; `height` is the length of the straight part.
+    Capsule {
+        radius: Real,
+        height: Real,
+    },
+    /// An animal, facing x, its back or head up along y.
+    Figure {
+        figure: Figure,
+        /// Its length or its height.
+        size: Real,
+    },
+    /// A wheel with teeth and a bore about the y axis.
+    Gear {
+        /// To the tips of the teeth.
+        radius: Real,
+        height: Real,
+        teeth: u32,
+    },
+    /// A ball with strands on it.
+    Hairball {
+        /// To the tips of the strands.
+        radius: Real,
+        strands: u32,
+        /// Of a strand.
+        thickness: Real,
+    },
+    /// The inside of a mesh, in the mesh's own coordinates.
+    Mesh {
+        mesh: SolidMesh,
     },
     /// A single layer of particles in the x-z plane, raised along y by its relief.
     Sheet {
@@ -60,6 +106,12 @@ pub struct Relief {
 pub enum Sampling {
     /// Cubic lattice, particles at the centres of cells of one spacing.
     Lattice,
+    /// Cubic closest packing: every particle has twelve nearest neighbours.
+    Ccp,
+    /// Thrown at random, no two nearer than a distance: blue noise.
+    Poisson { seed: u64 },
+    /// Thrown at random, then moved until the density is even and a layer lies half a spacing below the surface.
+    Relaxed { seed: u64 },
 }
 
 /// Selects particles by their rest position in body coordinates.

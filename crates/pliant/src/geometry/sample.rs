@@ -1,29 +1,32 @@
 //! Particles that fill a shape.
 
-use super::{Outline, Region, Sampling, Shape, beast};
+use super::{DistanceGrid, Field, Outline, Region, Sampling, Shape, packed, poisson, relaxed};
 use crate::math::{Real, Vec3};
 
 impl Shape {
     /// Rest positions of the particles that fill the shape at this spacing, in body coordinates.
     pub fn sample(&self, spacing: Real, sampling: Sampling) -> Vec<Vec3> {
         match sampling {
+            _ if !self.is_solid() => self.lattice(spacing),
             Sampling::Lattice => self.lattice(spacing),
+            Sampling::Ccp => packed::sample(self, spacing),
+            Sampling::Poisson { seed } => poisson::sample(self, spacing, seed),
+            Sampling::Relaxed { seed } => relaxed::sample(self, spacing, seed),
         }
     }
 
-    /// Half extents of the shape's bounding box; zero across a sheet or rod.
-    fn half_extent(&self) -> Vec3 {
-        match *self {
-            Shape::Box { size } => size * 0.5,
-            Shape::Sphere { radius } => Vec3::splat(radius),
-            Shape::Cylinder { radius, height } => Vec3::new(radius, height * 0.5, radius),
-            Shape::Torus { radius, tube_radius } => {
-                Vec3::new(radius + tube_radius, tube_radius, radius + tube_radius)
-            }
-            Shape::Beast { length } => beast::HALF_EXTENT * length,
-            Shape::Sheet { size, .. } => Vec3::new(size[0] * 0.5, 0.0, size[1] * 0.5),
-            Shape::Rod { length } => Vec3::new(length * 0.5, 0.0, 0.0),
-        }
+    /// Has it an inside? Sheets and rods have none; they are only sampled by their lattice.
+    pub fn is_solid(&self) -> bool {
+        !matches!(self, Shape::Sheet { .. } | Shape::Rod { .. })
+    }
+
+    /// Volume [m3]: in closed form, or measured on a grid of half a spacing.
+    pub fn volume(&self, spacing: Real) -> Real {
+        self.exact_volume().unwrap_or_else(|| self.grid(0.5 * spacing).volume())
+    }
+
+    pub(super) fn grid(&self, cell: Real) -> DistanceGrid {
+        DistanceGrid::new(self.bounds(), cell, self.steepness(), &|p| self.distance(p))
     }
 
     fn contains(&self, p: Vec3) -> bool {
@@ -35,16 +38,19 @@ impl Shape {
                 let ring = p.x.hypot(p.z) - radius;
                 ring * ring + p.y * p.y <= tube_radius * tube_radius
             }
-            Shape::Beast { length } => beast::distance(p / length) <= 0.0,
             Shape::Sheet { size, outline, .. } => match outline {
                 Outline::Rectangle => true,
                 Outline::Ellipse => (2.0 * p.x / size[0]).powi(2) + (2.0 * p.z / size[1]).powi(2) <= 1.0,
             },
+            _ => self.distance(p) <= 0.0,
         }
     }
 
     /// Cubic lattice centred in the shape, particles at the centres of whole cells: a box of N spacings holds N.
     fn lattice(&self, s: Real) -> Vec<Vec3> {
+        if let Shape::Mesh { .. } = self {
+            return self.mesh_lattice(s);
+        }
         let extent = self.half_extent();
         let counts = [extent.x, extent.y, extent.z]
             .map(|half| if half == 0.0 { 1 } else { ((2.0 * half / s).round() as usize).max(1) });
@@ -60,6 +66,17 @@ impl Shape {
                 }
             }
         }
+        points
+    }
+
+    /// The same lattice by way of a grid, which asks a mesh only near its surface.
+    fn mesh_lattice(&self, s: Real) -> Vec<Vec3> {
+        let mut points = Vec::new();
+        self.grid(s).for_each_cell(|center, distance| {
+            if distance <= 0.0 {
+                points.push(center);
+            }
+        });
         points
     }
 
@@ -88,6 +105,7 @@ impl Region {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Figure;
     use super::*;
 
     #[test]
@@ -116,12 +134,13 @@ mod tests {
     }
 
     #[test]
-    fn a_beast_has_its_volume_at_every_spacing_and_is_in_one_piece() {
-        for spacing in [0.02, 0.04, beast::THICKNESS] {
-            let points = Shape::Beast { length: 2.0 }.sample(2.0 * spacing, Sampling::Lattice);
+    fn animals_have_their_volume_at_every_spacing_and_are_in_one_piece() {
+        let every = Figure::ALL.map(|figure| [0.025, 0.04, figure.thickness()].map(|s| (figure, s)));
+        for (figure, spacing) in every.into_iter().flatten() {
+            let points = Shape::Figure { figure, size: 2.0 }.sample(2.0 * spacing, Sampling::Lattice);
             let volume = points.len() as f64 * spacing.powi(3);
             // surface cells in or out
-            assert!((volume / beast::VOLUME - 1.0).abs() < 2.0 * spacing, "{spacing}: {volume}");
+            assert!((volume / figure.volume() - 1.0).abs() < 2.0 * spacing, "{figure:?} {spacing}: {volume}");
             let mut reached = vec![false; points.len()];
             let mut last = vec![0];
             while let Some(i) = last.pop() {
@@ -130,7 +149,7 @@ mod tests {
                 next.iter().for_each(|&j| reached[j] = true);
                 last.extend(next);
             }
-            assert!(reached.iter().all(|r| *r), "{spacing}: a part is loose");
+            assert!(reached.iter().all(|r| *r), "{figure:?} {spacing}: a part is loose");
         }
     }
 

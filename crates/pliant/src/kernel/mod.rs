@@ -68,6 +68,19 @@ impl Kernel {
         self.layer_sum(spacing, 0.0) + 2.0 * self.sum_of_layers(spacing)
     }
 
+    /// Σ (-W'/r) r²/3 over a cubic lattice of this spacing [1/m3]: what a sum of gradients makes of a slope, times volume.
+    pub fn lattice_moment(&self, spacing: Real) -> Real {
+        let reach = (self.h / spacing).ceil() as i64;
+        let range = || -reach..=reach;
+        let squares =
+            range().flat_map(|i| range().flat_map(move |j| range().map(move |k| i * i + j * j + k * k)));
+        let term = |n: i64| {
+            let r = (n as Real).sqrt() * spacing;
+            self.slope_over_r(r) * r * r / 3.0
+        };
+        squares.map(term).sum()
+    }
+
     fn sum_of_layers(&self, spacing: Real) -> Real {
         let layers = (self.h / spacing).ceil() as usize;
         (1..=layers).map(|k| self.layer_sum(spacing, k as Real * spacing)).sum()

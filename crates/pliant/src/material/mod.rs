@@ -14,7 +14,7 @@ pub struct Material {
     pub name: String,
     /// Rest density rho0 [kg/m3].
     pub density: Real,
-    /// At the start; zero for liquids.
+    /// The largest it ever has; zero for liquids.
     pub moduli: Moduli,
     /// How the moduli change with time, if they do.
     pub schedule: Option<Schedule>,
@@ -49,7 +49,25 @@ pub struct Moduli {
     pub bulk: Real,
 }
 
+impl Material {
+    /// The largest dynamic viscosity it ever has [Pa s].
+    pub fn most_viscous(&self) -> Real {
+        let points = self.schedule.as_ref().map_or(&[][..], |schedule| schedule.points());
+        points.iter().map(|point| point.viscosity).fold(self.flow.viscosity, Real::max)
+    }
+
+    /// Dynamic viscosity at a time [Pa s].
+    pub fn viscosity_at(&self, time: Real) -> Real {
+        self.schedule.as_ref().map_or(self.flow.viscosity, |schedule| schedule.viscosity_at(time))
+    }
+}
+
 impl Moduli {
+    /// Has matter of these moduli no stiffness at all?
+    pub fn is_liquid(self) -> bool {
+        self.shear <= 0.0 && self.bulk <= 0.0
+    }
+
     /// Of liquids.
     pub const ZERO: Moduli = Moduli { shear: 0.0, bulk: 0.0 };
 

@@ -8,13 +8,17 @@ use crate::math::Real;
 pub struct SchedulePoint {
     /// [s]
     pub time: Real,
+    /// Both zero: a liquid.
     pub moduli: Moduli,
+    /// Dynamic viscosity while it is a liquid [Pa s].
+    pub viscosity: Real,
 }
 
 /// Moduli that change with time: given at some times, constant before the first and after the last.
 ///
 /// Between two times both moduli are interpolated geometrically, G(t) = G_a^(1-w) G_b^w: a fall over three decades takes
-/// the same time for each of them, and equal Poisson's ratios at the two times are that ratio in between.
+/// the same time for each of them, and equal Poisson's ratios at the two times are that ratio in between. To and from
+/// zero, a liquid, they go in a straight line, as viscosities always do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     points: Vec<SchedulePoint>,
@@ -39,8 +43,27 @@ impl Schedule {
             return self.points[next.saturating_sub(1)].moduli;
         };
         let w = (time - a.time) / (b.time - a.time);
-        let between = |a: Real, b: Real| a * (b / a).powf(w);
+        let between = |a: Real, b: Real| match a > 0.0 && b > 0.0 {
+            true => a * (b / a).powf(w),
+            false => a + (b - a) * w,
+        };
         Moduli { shear: between(a.moduli.shear, b.moduli.shear), bulk: between(a.moduli.bulk, b.moduli.bulk) }
+    }
+
+    /// The viscosity at a time [Pa s].
+    pub fn viscosity_at(&self, time: Real) -> Real {
+        let next = self.points.partition_point(|point| point.time <= time);
+        let (Some(a), Some(b)) = (next.checked_sub(1).map(|k| self.points[k]), self.points.get(next)) else {
+            return self.points[next.saturating_sub(1)].viscosity;
+        };
+        a.viscosity + (b.viscosity - a.viscosity) * (time - a.time) / (b.time - a.time)
+    }
+
+    /// The largest of each modulus.
+    pub fn stiffest(&self) -> Moduli {
+        let largest =
+            |part: fn(&Moduli) -> Real| self.points.iter().map(|p| part(&p.moduli)).fold(0.0, Real::max);
+        Moduli { shear: largest(|m| m.shear), bulk: largest(|m| m.bulk) }
     }
 }
 
@@ -49,7 +72,8 @@ mod tests {
     use super::*;
 
     fn stiff_soft_stiff() -> Schedule {
-        let point = |time, e| SchedulePoint { time, moduli: Moduli::from_young_poisson(e, 0.3) };
+        let point =
+            |time, e| SchedulePoint { time, moduli: Moduli::from_young_poisson(e, 0.3), viscosity: 0.0 };
         Schedule::new(vec![point(1.0, 5e5), point(2.0, 5e2), point(4.0, 5e5)])
     }
 
@@ -61,6 +85,17 @@ mod tests {
         }
         assert_eq!(schedule.at(0.0), schedule.at(1.0));
         assert_eq!(schedule.at(9.0), schedule.at(4.0));
+    }
+
+    #[test]
+    fn moduli_reach_zero_in_a_straight_line() {
+        let mut points = stiff_soft_stiff().points().to_vec();
+        points[1] = SchedulePoint { moduli: Moduli::ZERO, viscosity: 3.0, ..points[1] };
+        let schedule = Schedule::new(points);
+        assert_eq!(schedule.at(2.0), Moduli::ZERO);
+        assert!((schedule.at(1.5).shear / schedule.at(1.0).shear - 0.5).abs() < 1e-12);
+        assert_eq!((schedule.viscosity_at(1.5), schedule.viscosity_at(2.0)), (1.5, 3.0));
+        assert_eq!(schedule.stiffest(), schedule.at(0.0));
     }
 
     #[test]

@@ -46,6 +46,17 @@ pub struct Slice<'a> {
 }
 
 impl Slice<'_> {
+    /// Members of the slice, of n in all.
+    pub fn lanes(&self, n: usize) -> usize {
+        LANES.min(n - self.first)
+    }
+
+    /// Neighbours of one of the eight members.
+    pub fn neighbors(&self, lane: usize) -> impl Iterator<Item = usize> {
+        let own = self.first + lane;
+        self.rows.iter().map(move |row| row[lane] as usize).filter(move |&j| j != own)
+    }
+
     /// The members themselves, of n; the last stands for those that are missing.
     #[inline(always)]
     pub fn own(&self, n: usize) -> [u32; LANES] {
@@ -155,6 +166,15 @@ impl CurrentNeighbors {
     #[inline(always)]
     pub fn bits(&self, m: usize) -> [f32; 3] {
         self.coordinates.each_ref().map(|column| f32::from_bits(column[m] as u32))
+    }
+
+    /// x_ij of two members [m].
+    pub fn offset(&self, i: usize, j: usize) -> Vec3 {
+        let part = |axis: usize| {
+            let column = &self.coordinates[axis];
+            column[i].wrapping_sub(column[j]) as Real * (self.h / STEPS)
+        };
+        Vec3::new(part(0), part(1), part(2))
     }
 
     /// The slices of chunk c.

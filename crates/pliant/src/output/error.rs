@@ -25,6 +25,9 @@ pub enum OutputError {
     #[error("{}: frame {frame} cannot be stored: {reason}; this is a mistake in Pliant, please report it", path.display())]
     BadFrame { path: PathBuf, frame: u32, reason: String },
 
+    #[error("{}: {points} points are too many for this format; store them as vtk", path.display())]
+    TooLarge { path: PathBuf, points: usize },
+
     #[error("{}: the frame writer has stopped: {reason}; resume the run from its last checkpoint", path.display())]
     WriterStopped { path: PathBuf, reason: String },
 }

@@ -1,7 +1,8 @@
-//! The frames of a run in order: `frames/index.json` for us, `frames/NAME.pvd` for ParaView.
+//! The frames of a run in order: `frames/index.json` for us, `frames/NAME.pvd` for ParaView, `frames/NAME.usda` for USD.
 
 use super::atomic::{files_in, read_whole, write_atomically};
-use super::{OutputError, xml};
+use super::{Frame, OutputError, extension, read_frame, usd, xml};
+use crate::scene::Format;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,28 @@ pub struct IndexEntry {
     /// Names of the frame's files in `frames/`, one per format.
     pub files: Vec<String>,
 }
+
+impl IndexEntry {
+    /// Name of the file that keeps most of the frame, if it was stored at all.
+    pub fn file(&self) -> Option<&str> {
+        let worth = |file: &str| {
+            let ending = Path::new(file).extension().and_then(|extension| extension.to_str());
+            BY_WORTH.iter().position(|format| Some(extension(*format)) == ending)
+        };
+        self.files.iter().map(String::as_str).min_by_key(|file| worth(file).unwrap_or(BY_WORTH.len()))
+    }
+
+    /// Reads the frame of the run in `dir` from this file; `None` if it was not stored.
+    pub fn read(&self, dir: &Path) -> Option<Result<Frame, OutputError>> {
+        let frame = read_frame(&frames_folder(dir).join(self.file()?));
+        // Not all formats have a place for these.
+        Some(frame.map(|frame| Frame { index: self.frame, time: self.time, ..frame }))
+    }
+}
+
+/// Formats from those that keep all of a frame to those that keep little.
+const BY_WORTH: [Format; 7] =
+    [Format::Vtk, Format::Ply, Format::Npz, Format::Usd, Format::Bgeo, Format::Csv, Format::Obj];
 
 #[derive(Serialize, Deserialize)]
 struct Index<Entries> {
@@ -63,12 +86,27 @@ pub(super) fn write_index(dir: &Path, entries: &[IndexEntry]) -> Result<(), Outp
     write_atomically(&path, text.as_bytes())
 }
 
-/// Writes the time series that ParaView opens; returns its path, or `None` if no frame has a `.vtu` file.
-pub(super) fn write_pvd(
+/// Writes the time series that ParaView opens and the scene that plays layers of USD, where there are such files;
+/// returns their paths.
+pub(super) fn write_series(
     dir: &Path,
     name: &str,
     entries: &[IndexEntry],
-) -> Result<Option<PathBuf>, OutputError> {
+    fps: f64,
+) -> Result<Vec<PathBuf>, OutputError> {
+    let mut written = Vec::new();
+    for (extension, text) in [("pvd", collection(entries)), ("usda", usd::scene(entries, fps))] {
+        if let Some(text) = text {
+            let path = frames_folder(dir).join(format!("{name}.{extension}"));
+            write_atomically(&path, text.as_bytes())?;
+            written.push(path);
+        }
+    }
+    Ok(written)
+}
+
+/// The `.vtu` files with their times, if there are any.
+fn collection(entries: &[IndexEntry]) -> Option<String> {
     let mut text = String::from(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n",
     );
@@ -81,12 +119,7 @@ pub(super) fn write_pvd(
         }
     }
     text.push_str("</Collection>\n</VTKFile>\n");
-    if !any {
-        return Ok(None);
-    }
-    let path = frames_folder(dir).join(format!("{name}.pvd"));
-    write_atomically(&path, text.as_bytes())?;
-    Ok(Some(path))
+    any.then_some(text)
 }
 
 /// Removes the files of frames from this one on, and the time series, which names them.
@@ -95,8 +128,10 @@ pub(super) fn remove_frames(dir: &Path, first_frame: u32) -> Result<(), OutputEr
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let number = stem.rsplit_once('_').and_then(|(_, digits)| digits.parse::<u32>().ok());
         let is_removed = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("vtu" | "ply") => number.is_some_and(|frame| frame >= first_frame),
-            Some("pvd") => true,
+            Some("pvd" | "usda") => true,
+            Some(known) if Format::ALL.iter().any(|(format, _)| extension(*format) == known) => {
+                number.is_some_and(|frame| frame >= first_frame)
+            }
             _ => false,
         };
         if is_removed {

@@ -1,8 +1,8 @@
 //! Frames are encoded and written by a thread of their own while the run goes on.
 
 use super::index::{self, IndexEntry};
-use super::{Frame, OutputError, encode, extension, write_atomically};
-use crate::scene::Format;
+use super::{Frame, OutputError, extension, write_frame};
+use crate::scene::OutputSettings;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -32,8 +32,8 @@ enum Work {
 
 impl FrameWriter {
     /// Starts the frames of a new run: `dir/frames/NAME_0000.EXT` and on. Those of an earlier run are removed.
-    pub fn new(dir: &Path, formats: &[Format], name: &str) -> Result<FrameWriter, OutputError> {
-        let writer = FrameWriter::start(dir, formats, name, Vec::new())?;
+    pub fn new(dir: &Path, settings: &OutputSettings, name: &str) -> Result<FrameWriter, OutputError> {
+        let writer = FrameWriter::start(dir, settings, name, Vec::new())?;
         index::remove_frames(dir, 0)?;
         Ok(writer)
     }
@@ -41,37 +41,31 @@ impl FrameWriter {
     /// Goes on with the frames of a run: those from `first_frame` on are written anew.
     pub fn resume(
         dir: &Path,
-        formats: &[Format],
+        settings: &OutputSettings,
         name: &str,
         first_frame: u32,
     ) -> Result<FrameWriter, OutputError> {
         let mut entries = if index::index_path(dir).exists() { index::read_index(dir)? } else { Vec::new() };
         entries.retain(|entry| entry.frame < first_frame);
-        let writer = FrameWriter::start(dir, formats, name, entries)?;
+        let writer = FrameWriter::start(dir, settings, name, entries)?;
         index::remove_frames(dir, first_frame)?;
         Ok(writer)
     }
 
     fn start(
         dir: &Path,
-        formats: &[Format],
+        settings: &OutputSettings,
         name: &str,
         entries: Vec<IndexEntry>,
     ) -> Result<FrameWriter, OutputError> {
         let folder = index::frames_folder(dir);
         fs::create_dir_all(&folder).map_err(OutputError::io(&folder, "create"))?;
         index::write_index(dir, &entries)?;
-        let mut formats_once: Vec<Format> = Vec::new();
-        for format in formats {
-            if !formats_once.contains(format) {
-                formats_once.push(*format);
-            }
-        }
         let (sender, receiver) = sync_channel(WAITING_FRAMES);
         let series = Series {
             dir: dir.to_path_buf(),
             name: file_stem(name),
-            formats: formats_once,
+            settings: settings.clone(),
             entries,
             written: Vec::new(),
         };
@@ -142,7 +136,7 @@ impl Drop for FrameWriter {
 struct Series {
     dir: PathBuf,
     name: String,
-    formats: Vec<Format>,
+    settings: OutputSettings,
     entries: Vec<IndexEntry>,
     written: Vec<PathBuf>,
 }
@@ -157,16 +151,16 @@ impl Series {
             }
         }
         self.written.push(index::index_path(&self.dir));
-        self.written.extend(index::write_pvd(&self.dir, &self.name, &self.entries)?);
+        self.written.extend(index::write_series(&self.dir, &self.name, &self.entries, self.settings.fps)?);
         Ok(self.written)
     }
 
     fn write(&mut self, frame: &Frame) -> Result<(), OutputError> {
         let mut files = Vec::new();
-        for format in &self.formats {
-            let file = format!("{}_{:04}.{}", self.name, frame.index, extension(*format));
+        for format in self.settings.formats.iter().copied() {
+            let file = format!("{}_{:04}.{}", self.name, frame.index, extension(format));
             let path = index::frames_folder(&self.dir).join(&file);
-            write_atomically(&path, &encode(frame, *format))?;
+            write_frame(&path, frame, format, &self.settings)?;
             self.written.push(path);
             files.push(file);
         }
@@ -174,7 +168,7 @@ impl Series {
         self.entries.push(IndexEntry { frame: frame.index, time: frame.time, files });
         index::write_index(&self.dir, &self.entries)?;
         if self.entries.len().is_multiple_of(FRAMES_PER_SERIES) {
-            index::write_pvd(&self.dir, &self.name, &self.entries)?;
+            index::write_series(&self.dir, &self.name, &self.entries, self.settings.fps)?;
         }
         Ok(())
     }

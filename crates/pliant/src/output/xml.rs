@@ -1,4 +1,4 @@
-//! Just enough XML for the headers of VTK files: tags with attributes, and comments, in order.
+//! Just enough XML for the headers of VTK files: tags with attributes, comments and text, in order.
 
 pub(super) enum Item<'a> {
     /// `<name key="value">` or `<name ... />`.
@@ -9,12 +9,17 @@ pub(super) enum Item<'a> {
     /// `</name>`; an [`Item::Open`] that closes itself has none.
     Close,
     Comment(&'a str),
+    /// What stands between two tags and is not only space.
+    Text(&'a str),
 }
 
-/// Splits the text at its tags; text between tags is skipped.
+/// Splits the text at its tags.
 pub(super) fn items(mut text: &str) -> Result<Vec<Item<'_>>, String> {
     let mut found = Vec::new();
     while let Some(start) = text.find('<') {
+        if !text[..start].trim_ascii().is_empty() {
+            found.push(Item::Text(&text[..start]));
+        }
         text = &text[start..];
         if let Some(comment) = text.strip_prefix("<!--") {
             let (inside, rest) = comment.split_once("-->").ok_or("a comment does not end")?;

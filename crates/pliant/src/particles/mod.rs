@@ -31,6 +31,11 @@ macro_rules! columns {
                 $(self.$name.extend(rows.iter().map(|row| row.$name));)*
                 start..self.len()
             }
+
+            /// Two rows change places.
+            pub fn swap(&mut self, i: usize, j: usize) {
+                $(self.$name.swap(i, j);)*
+            }
         }
     };
 }

@@ -13,8 +13,12 @@
 //!   c + dt D v* - dt² D M⁻¹ Dᵀ kappa <= 0,   and = 0 where kappa > 0,
 //! a quadratic problem with bounds (`projected.rs`). Rigid bodies take part with their own mass and inertia.
 
+mod friction;
 mod projected;
 mod system;
+mod tait;
 
+pub use friction::{Friction, FrictionInput};
 pub use projected::{PressureReport, ProjectedGradients, Settings};
 pub use system::PressureSystem;
+pub use tait::Tait;

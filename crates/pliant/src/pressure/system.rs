@@ -3,16 +3,20 @@
 //! Nothing is stored of a pair but its index: gradients are computed from positions that are gathered together with the
 //! values. That reads four bytes a pair instead of sixteen.
 
+use super::PressureReport;
 use crate::kernel::{Kernel, KernelLanes};
-use crate::math::{LANES, Lane, Real, Vec3, Vec3x8, gather4, gather8};
+use crate::math::{LANES, Lane, Real, Vec3, Vec3x8, gather4, gather8, max_with_index, sum};
 use crate::neighbors::{CHUNK_PARTICLES, CurrentNeighbors, Slice, offset};
-use crate::rigid::{Touch, Walls};
+use crate::rigid::{Touch, WallBody, Walls};
 use rayon::prelude::*;
 
 /// The pressure problem of a step; columns are in the order of the members.
 #[derive(Debug)]
 pub struct PressureSystem {
+    single: Kernel,
     kernel: KernelLanes,
+    /// Volume V0 of a particle in sums.
+    cell: Real,
     /// V0 W(0).
     w0: f32,
     dt: Real,
@@ -29,6 +33,8 @@ pub struct PressureSystem {
     vectors: Vec<[f32; 8]>,
     /// Change of velocity and of angular velocity of each rigid body, per dt.
     rigid_accelerations: Vec<[Vec3; 2]>,
+    /// Force on each rigid body, and torque about its centre.
+    rigid_forces: Vec<[Vec3; 2]>,
 }
 
 impl PressureSystem {
@@ -36,6 +42,8 @@ impl PressureSystem {
     pub fn new(kernel: Kernel, spacing: Real) -> Self {
         let cell = 1.0 / kernel.lattice_sum(spacing);
         PressureSystem {
+            single: kernel,
+            cell,
             kernel: kernel.lanes(cell),
             w0: (cell * kernel.w(0.0)) as f32,
             dt: 0.0,
@@ -46,6 +54,7 @@ impl PressureSystem {
             values: Vec::new(),
             vectors: Vec::new(),
             rigid_accelerations: Vec::new(),
+            rigid_forces: Vec::new(),
         }
     }
 
@@ -201,15 +210,30 @@ impl PressureSystem {
 
     /// Accelerations of the rigid bodies: the reactions to what they press.
     fn push_rigids(&mut self, walls: &Walls) {
-        self.rigid_accelerations.clear();
-        self.rigid_accelerations.resize(walls.bodies.len(), [Vec3::ZERO; 2]);
-        if walls.bodies.iter().all(|body| body.inverse_mass == 0.0) {
-            return;
+        for column in [&mut self.rigid_accelerations, &mut self.rigid_forces] {
+            column.clear();
+            column.resize(walls.bodies.len(), [Vec3::ZERO; 2]);
         }
+        if walls.bodies.iter().any(|body| body.inverse_mass > 0.0) {
+            self.rigid_forces = self.forces_on_rigids(walls, |body| body.inverse_mass > 0.0);
+        }
+        for ((acceleration, force), body) in
+            self.rigid_accelerations.iter_mut().zip(&self.rigid_forces).zip(&walls.bodies)
+        {
+            *acceleration = [force[0] * body.inverse_mass, body.inverse_inertia * force[1]];
+        }
+    }
+
+    /// Force and torque about its centre on each rigid body that is wanted, by the pressure last applied.
+    pub fn forces_on_rigids(
+        &self,
+        walls: &Walls,
+        wanted: impl Fn(&WallBody) -> bool + Sync,
+    ) -> Vec<[Vec3; 2]> {
         let values = &self.values;
         let chunk = |touches: &Vec<Touch>| {
             let mut wrenches: Vec<(u32, [Vec3; 2])> = Vec::new();
-            for touch in touches.iter().filter(|t| walls.bodies[t.rigid as usize].inverse_mass > 0.0) {
+            for touch in touches.iter().filter(|t| wanted(&walls.bodies[t.rigid as usize])) {
                 let kappa = values[touch.member as usize][3] as Real;
                 let wrench = [touch.gradient * kappa, touch.moment * kappa];
                 match wrenches.iter_mut().find(|(rigid, _)| *rigid == touch.rigid) {
@@ -220,11 +244,12 @@ impl PressureSystem {
             wrenches
         };
         let parts: Vec<_> = walls.touches.par_iter().map(chunk).collect();
+        let mut forces = vec![[Vec3::ZERO; 2]; walls.bodies.len()];
         for (rigid, wrench) in parts.into_iter().flatten() {
-            let body = &walls.bodies[rigid as usize];
-            let sum = &mut self.rigid_accelerations[rigid as usize];
-            *sum = [sum[0] + wrench[0] * body.inverse_mass, sum[1] + body.inverse_inertia * wrench[1]];
+            let sum = &mut forces[rigid as usize];
+            *sum = [sum[0] + wrench[0], sum[1] + wrench[1]];
         }
+        forces
     }
 
     /// out = scale D u, for the vectors u in place.
@@ -268,6 +293,45 @@ impl PressureSystem {
     /// Accelerations of the rigid bodies by the pressure last applied: of the centre, and angular.
     pub fn rigid_accelerations(&self) -> &[[Vec3; 2]] {
         &self.rigid_accelerations
+    }
+
+    /// Force and torque about its centre on each rigid body by the pressure last applied.
+    pub fn rigid_forces(&self) -> &[[Vec3; 2]] {
+        &self.rigid_forces
+    }
+
+    /// The density errors as they are, without a solve.
+    pub fn report(&self) -> PressureReport {
+        let error = |m: usize| self.compressions[m].max(0.0) as Real;
+        let n = self.compressions.len();
+        let (max_error, _) = max_with_index(n, error);
+        let mean_error = sum(n, 0.0, error) / n.max(1) as Real;
+        PressureReport { iterations: 0, mean_error, max_error: max_error.max(0.0), converged: true }
+    }
+
+    /// Compression c of a member at the positions last measured.
+    pub fn compression(&self, m: usize) -> f32 {
+        self.compressions[m]
+    }
+
+    /// kappa of a member as last applied.
+    pub fn kappa(&self, m: usize) -> f32 {
+        self.values[m][3]
+    }
+
+    pub fn inverse_mass(&self, m: usize) -> f32 {
+        self.inverse_masses[m]
+    }
+
+    /// Volume over that at rest at the positions last measured, at most 1: fewer neighbours are a surface, not a void.
+    pub fn volume_ratio(&self, m: usize) -> f32 {
+        1.0 / (1.0 + self.compressions[m].max(0.0))
+    }
+
+    /// V0 ∇W_ij of two members.
+    pub fn gradient(&self, neighbors: &CurrentNeighbors, i: usize, j: usize) -> Vec3 {
+        let x_ij = neighbors.offset(i, j);
+        x_ij * -(self.cell * self.single.slope_over_r(x_ij.length()))
     }
 
     /// Bytes held.

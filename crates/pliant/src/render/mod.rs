@@ -52,6 +52,8 @@ pub struct Ball {
 pub struct Solid {
     pub shape: RigidShape,
     pub pose: Pose,
+    /// sRGB, 0..1; grey if not given. Planes and containers keep their own.
+    pub color: Option<[f32; 3]>,
 }
 
 /// Draws a picture.

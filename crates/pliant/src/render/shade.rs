@@ -14,7 +14,6 @@ const SKY_COLOR: Vec3A = Vec3A::new(0.43, 0.47, 0.53);
 const BOUNCE_COLOR: Vec3A = Vec3A::new(0.30, 0.285, 0.27);
 const HORIZON: Vec3A = Vec3A::new(0.735, 0.79, 0.855);
 const ZENITH: Vec3A = Vec3A::new(0.40, 0.53, 0.70);
-const STONE: [f32; 3] = [0.64, 0.66, 0.70];
 const LINE: [f32; 3] = [0.42, 0.46, 0.52];
 const FLOOR: Vec3A = Vec3A::new(0.72, 0.72, 0.715);
 /// Share of the shading normal that follows the matter around a ball instead of the ball.
@@ -141,7 +140,7 @@ impl Stage {
         let normal = entry.normal;
         let (albedo, gloss) = match piece.finish {
             Finish::Line => return Sample::unlit(to_linear(LINE), index as u32),
-            Finish::Stone => (to_linear(STONE), 0.10),
+            Finish::Stone(color) => (to_linear(color), 0.10),
             Finish::Floor => (FLOOR * self.checker(piece, ray, &entry), 0.0),
         };
         let point =

@@ -7,6 +7,9 @@ use super::tree::Ray;
 use crate::math::{Quat, Vec3};
 use crate::rigid::RigidShape;
 
+/// Colour of obstacles that have none of their own.
+const STONE: [f32; 3] = [0.64, 0.66, 0.70];
+
 /// Obstacles of a picture, in the parts they are drawn with.
 pub struct Obstacles {
     pub pieces: Vec<Piece>,
@@ -17,11 +20,12 @@ pub struct Obstacles {
 }
 
 /// What a piece is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Finish {
     /// Endless or container floor, with a soft checker.
     Floor,
-    Stone,
+    /// Of this colour, sRGB.
+    Stone([f32; 3]),
     /// Edge of a container: neither takes nor casts shadows.
     Line,
 }
@@ -83,7 +87,8 @@ impl Obstacles {
         let position = solid.pose.position.as_vec3a();
         let turned = |rotation: Quat| Mat3A::from_quat(rotation.as_quat());
         let rotation = turned(solid.pose.rotation);
-        let stone = |form| Piece { form, position, rotation, finish: Finish::Stone };
+        let stone =
+            |form| Piece { form, position, rotation, finish: Finish::Stone(solid.color.unwrap_or(STONE)) };
         let (piece, reach) = match solid.shape {
             RigidShape::Plane { normal } => {
                 let up = Quat::from_rotation_arc(Vec3::Y, normal.normalize());
@@ -172,7 +177,7 @@ impl Obstacles {
     pub fn is_blocked(&self, ray: &Ray, floors: bool) -> bool {
         self.pieces.iter().any(|piece| {
             let takes_part = match piece.finish {
-                Finish::Stone => true,
+                Finish::Stone(_) => true,
                 Finish::Floor => floors,
                 Finish::Line => false,
             };
@@ -334,7 +339,7 @@ mod tests {
         let rotation = Quat::from_euler(glam::EulerRot::XYZ, 0.4, 1.1, -0.7);
         let pose = Pose { position: Vec3::new(0.2, -0.1, 0.3), rotation };
         for shape in shapes() {
-            let piece = Obstacles::new(&[Solid { shape: shape.clone(), pose }]).pieces[0];
+            let piece = Obstacles::new(&[Solid { shape: shape.clone(), pose, color: None }]).pieces[0];
             let mut hits = 0;
             for i in 0..400 {
                 let a = i as f32;
@@ -362,7 +367,8 @@ mod tests {
     #[test]
     fn a_container_shows_its_lowest_face_as_floor() {
         let pose = Pose { position: Vec3::ZERO, rotation: Quat::from_rotation_x(2.0) };
-        let solid = Solid { shape: RigidShape::Container { size: Vec3::new(1.0, 2.0, 3.0) }, pose };
+        let solid =
+            Solid { shape: RigidShape::Container { size: Vec3::new(1.0, 2.0, 3.0) }, pose, color: None };
         let all = Obstacles::new(&[solid]);
         let floors: Vec<_> = all.pieces.iter().filter(|p| p.finish == Finish::Floor).collect();
         assert_eq!((floors.len(), all.panes.len()), (1, 5));

@@ -30,7 +30,7 @@ fn is_red(pixel: [u8; 3]) -> bool {
 
 fn ground() -> Solid {
     let pose = Pose { position: Vec3::new(0.0, -0.5, 0.0), rotation: Quat::IDENTITY };
-    Solid { shape: RigidShape::Plane { normal: Vec3::Y }, pose }
+    Solid { shape: RigidShape::Plane { normal: Vec3::Y }, pose, color: None }
 }
 
 #[test]
@@ -87,11 +87,12 @@ fn unsound_balls_and_solids_are_left_out() {
     balls.push(Ball { radius: -1.0, ..ball([0.0; 3]) });
     balls.push(Ball { color: [f32::NAN; 3], ..ball([0.0, 0.0, 1.0]) });
     let mut solids = vec![ground()];
-    solids.push(Solid { shape: RigidShape::Plane { normal: Vec3::ZERO }, pose: Pose::IDENTITY });
-    solids.push(Solid { shape: RigidShape::Sphere { radius: f64::NAN }, pose: Pose::IDENTITY });
+    solids.push(Solid { shape: RigidShape::Plane { normal: Vec3::ZERO }, pose: Pose::IDENTITY, color: None });
+    solids.push(Solid { shape: RigidShape::Sphere { radius: f64::NAN }, pose: Pose::IDENTITY, color: None });
     solids.push(Solid {
         shape: RigidShape::Box { size: Vec3::ONE },
         pose: Pose { position: Vec3::NAN, rotation: Quat::IDENTITY },
+        color: None,
     });
     let overlay = Overlay::default();
     let expected = render(&view([60, 40]), &sound, &[ground()], &overlay);
@@ -102,8 +103,8 @@ fn unsound_balls_and_solids_are_left_out() {
 fn no_view_breaks_the_drawing() {
     let solids = [
         ground(),
-        Solid { shape: RigidShape::Box { size: Vec3::splat(20.0) }, pose: Pose::IDENTITY },
-        Solid { shape: RigidShape::Container { size: Vec3::ONE }, pose: Pose::IDENTITY },
+        Solid { shape: RigidShape::Box { size: Vec3::splat(20.0) }, pose: Pose::IDENTITY, color: None },
+        Solid { shape: RigidShape::Container { size: Vec3::ONE }, pose: Pose::IDENTITY, color: None },
     ];
     let good = view([9, 7]);
     let views = [

@@ -56,7 +56,11 @@ impl Engine {
 
     /// Solves contacts and joints, and moves all bodies.
     pub fn step(&mut self, dt: Real) {
-        self.world.integration_parameters.dt = dt;
+        let parameters = &mut self.world.integration_parameters;
+        parameters.dt = dt;
+        // overlaps fade over some steps, however long these are
+        parameters.contact_softness.natural_frequency = 0.5 / dt;
+        parameters.static_contact_softness.natural_frequency = 1.0 / dt;
         self.world.step();
     }
 
@@ -116,7 +120,8 @@ fn set_tolerances(world: &mut PhysicsWorld, rigids: &[Rigid]) {
     parameters.contact_recycling = false;
     parameters.warmstart_joints = true;
     parameters.num_internal_pgs_iterations = 4;
-    parameters.friction_model = rapier::FrictionModel::Coulomb;
+    // its other model slides a tenth too far
+    parameters.friction_model = rapier::FrictionModel::Simplified;
 }
 
 fn colliders(shape: &RigidShape) -> Vec<ColliderBuilder> {

@@ -2,7 +2,7 @@
 
 use super::mass::MassPart;
 use super::{Motion, Rigid, RigidMotion, RigidShape};
-use crate::geometry::Pose;
+use crate::geometry::{Field, Pose, Shape, even_layer, sample_container, sample_surface};
 use crate::math::{Mat3, Quat, Real, Vec3};
 
 /// The surface of a rigid body as seen from a point.
@@ -15,12 +15,18 @@ pub struct Surface {
 }
 
 impl RigidShape {
-    /// Points of one layer half a spacing below the surface.
+    /// Points of one layer half a spacing below the surface, about one spacing apart. Planes have no end and no points.
     pub fn boundary_points(&self, spacing: Real) -> Vec<Vec3> {
+        let depth = 0.5 * spacing;
         match *self {
-            RigidShape::Container { size } => shell(size + Vec3::splat(2.0 * spacing), spacing),
-            RigidShape::Box { size } => shell(size, spacing),
-            _ => Vec::new(),
+            RigidShape::Plane { .. } => Vec::new(),
+            RigidShape::Container { size } => sample_container(size, spacing, depth),
+            RigidShape::Box { size } => sample_surface(&Shape::Box { size }, spacing, depth),
+            RigidShape::Sphere { radius } => sample_surface(&Shape::Sphere { radius }, spacing, depth),
+            RigidShape::Cylinder { radius, height } => {
+                sample_surface(&Shape::Cylinder { radius, height }, spacing, depth)
+            }
+            RigidShape::Capsule { .. } => even_layer(self, spacing, depth),
         }
     }
 
@@ -43,21 +49,15 @@ impl RigidShape {
     }
 }
 
-fn shell(size: Vec3, s: Real) -> Vec<Vec3> {
-    let n = (size / s).round();
-    let mut points = Vec::new();
-    for i in 0..n.x as i64 {
-        for j in 0..n.y as i64 {
-            for k in 0..n.z as i64 {
-                let edge = |a: i64, n: f64| a == 0 || a == n as i64 - 1;
-                if edge(i, n.x) || edge(j, n.y) || edge(k, n.z) {
-                    let t = (Vec3::new(i as f64, j as f64, k as f64) + 0.5) / n - 0.5;
-                    points.push(t * size);
-                }
-            }
-        }
+impl Field for RigidShape {
+    fn distance(&self, p: Vec3) -> Real {
+        self.surface(p).distance
     }
-    points
+
+    fn bounds(&self) -> (Vec3, Vec3) {
+        let reach = Vec3::splat(self.reach().unwrap_or(0.0));
+        (-reach, reach)
+    }
 }
 
 fn from_axis(offset: Vec3, radius: Real) -> Surface {

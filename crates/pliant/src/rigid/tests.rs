@@ -173,15 +173,47 @@ fn a_ball_bounces_to_its_restitution_for_any_step() {
 }
 
 #[test]
-fn friction_stops_a_sliding_box_where_it_should() {
-    for dt in [1e-4, 1e-3, 5e-3] {
-        let size = Vec3::new(0.4, 0.2, 0.4);
-        let start = body(RigidShape::Box { size }, Vec3::Y * 0.1);
-        let mut world = RigidWorld::new(&[thrown(start, Vec3::X * 3.0, Vec3::ZERO), ground()], &[], GRAVITY);
+fn friction_stops_a_sliding_box_where_it_should_in_any_direction_and_for_any_step() {
+    let size = Vec3::new(0.4, 0.2, 0.4);
+    for (dt, angle) in [(1e-4, 0.0), (1e-3, 0.0), (5e-3, 0.0), (1e-3, 0.3), (1e-3, 0.785)] {
+        let direction = Quat::from_rotation_y(angle) * Vec3::X;
+        let start = thrown(body(RigidShape::Box { size }, Vec3::Y * 0.1), direction * 3.0, Vec3::ZERO);
+        let mut world = RigidWorld::new(&[start, ground()], &[], GRAVITY);
         run(&mut world, 0.0, dt, (1.5 / dt) as usize);
         let now = &world.now()[0];
-        assert!((now.center.x / 1.52905 - 1.0).abs() < 0.01, "dt {dt}: {}", now.center);
-        assert!((now.center.y - 0.1).abs() < 1e-3 && now.velocity.length() < 1e-6, "dt {dt}: {now:?}");
+        let expected = direction * (9.0 / (2.0 * 0.3 * 9.81)) + Vec3::Y * 0.1;
+        assert!((now.center - expected).length() < 5e-3, "dt {dt}, angle {angle}: {}", now.center);
+        assert!(now.velocity.length() < 1e-3, "{}", now.velocity);
+    }
+}
+
+#[test]
+fn a_sliding_ball_comes_to_roll() {
+    let ball = body(RigidShape::Sphere { radius: 0.25 }, Vec3::Y * 0.25);
+    for dt in [1e-4, 1e-3, 5e-3] {
+        let mut world =
+            RigidWorld::new(&[thrown(ball.clone(), Vec3::X * 2.0, Vec3::ZERO), ground()], &[], GRAVITY);
+        run(&mut world, 0.0, dt, (0.5 / dt) as usize);
+        let now = &world.now()[0];
+        assert!((now.velocity.x * 7.0 / 10.0 - 1.0).abs() < 2e-3, "dt {dt}: {}", now.velocity);
+        assert!(now.velocity_at(now.center - Vec3::Y * 0.25).length() < 2e-3, "dt {dt}: {now:?}");
+    }
+}
+
+#[test]
+fn a_stack_stays() {
+    let stack: Vec<Rigid> =
+        (0..8).map(|k| body(cube(0.2), Vec3::Y * (0.1 + 0.2 * k as Real))).chain([ground()]).collect();
+    for dt in [2e-4, 2e-3] {
+        let mut world = RigidWorld::new(&stack, &[], GRAVITY);
+        run(&mut world, 0.0, dt, (2.0 / dt) as usize);
+        for (now, rigid) in world.now().iter().zip(&stack) {
+            assert!(
+                (now.pose.position - rigid.pose.position).length() < 2e-3,
+                "dt {dt}: {}",
+                now.pose.position
+            );
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Files that say how a run ended; a run that starts or goes on takes them away first.
 pub(super) const RESULTS: [&str; 3] = ["summary.json", "preview.png", "movie.gif"];
 /// Files that grow with a run; a new run over an old folder may not write all of them.
-pub(super) const TABLES: [&str; 2] = ["stats.csv", "probes.csv"];
+pub(super) const TABLES: [&str; 3] = ["stats.csv", "probes.csv", "rigids.csv"];
 
 pub(super) struct Folder {
     pub dir: PathBuf,

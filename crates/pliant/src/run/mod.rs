@@ -2,6 +2,7 @@
 
 mod folder;
 mod pictures;
+mod rigids;
 mod summary;
 mod tables;
 
@@ -164,19 +165,23 @@ impl<'a> Run<'a> {
         // Nothing is written before this: the folder of another scene stays as it is.
         let folder = Folder::open(&options.dir, scene).map_err(RunError::Folder)?;
         folder.remove(&RESULTS)?;
-        let formats = &scene.output.formats;
         let (writer, tables, next_frame) = match &found {
             Some(saved) => {
-                let writer = FrameWriter::resume(&options.dir, formats, &scene.name, saved.frame)?;
+                let writer = FrameWriter::resume(&options.dir, &scene.output, &scene.name, saved.frame)?;
                 (writer, Tables::resume(&options.dir, simulation, saved.time)?, saved.frame)
             }
             None => {
                 checkpoint::remove_all(&options.dir)?;
                 folder.remove(&TABLES)?;
-                let writer = FrameWriter::new(&options.dir, formats, &scene.name)?;
+                let writer = FrameWriter::new(&options.dir, &scene.output, &scene.name)?;
                 (writer, Tables::create(&options.dir, simulation)?, 0)
             }
         };
+        let overlapping = simulation.removed().overlapping;
+        if overlapping > 0 && found.is_none() {
+            let left_out = "of liquids started inside solids or rigid bodies and were left out";
+            warnings.push(format!("{overlapping} particles {left_out}"));
+        }
         for warning in &warnings {
             observer.on(Event::Warning(warning));
         }
@@ -295,10 +300,17 @@ impl<'a> Run<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Summary, RunError> {
         self.writer.finish()?;
+        let mut warnings = self.warnings;
+        let leaving = simulation.removed().leaving;
+        if leaving > 0 {
+            let warning = format!("{leaving} particles of liquids left the domain or ran into a drain");
+            observer.on(Event::Warning(&warning));
+            warnings.push(warning);
+        }
         let mut summary = Summary {
             stopped_early: stopped,
             retries: self.retries,
-            warnings: self.warnings,
+            warnings,
             ..Summary::of(self.scene, &simulation, &self.limit)
         };
         summary.wall_seconds = self.started.elapsed().as_secs_f64();

@@ -1,7 +1,9 @@
 //! Preview and movie from stored frames.
 
+use super::rigids::Poses;
+use crate::geometry::Pose;
 use crate::math::Vec3;
-use crate::output::{Frame, OutputError, Values, read_frame, read_index, write_atomically};
+use crate::output::{Frame, IndexEntry, OutputError, Values, read_index, write_atomically};
 use crate::render::{
     Ball, GifMovie, Legend, Overlay, Picture, Solid, View, colormap, encode_png, fit_view, render,
 };
@@ -48,16 +50,13 @@ pub fn draw(
     request: &PictureRequest,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Vec<PathBuf>, OutputError> {
-    let stored: Vec<PathBuf> = read_index(&request.dir)
-        .unwrap_or_default()
-        .into_iter()
-        .filter_map(|entry| entry.files.first().map(|file| request.dir.join("frames").join(file)))
-        .collect();
+    let mut stored = read_index(&request.dir).unwrap_or_default();
+    stored.retain(|entry| !entry.files.is_empty());
     let mut written = Vec::new();
     let artist = Artist::new(request, &stored)?;
     if let Some(path) = &request.still {
         let picture = match (stored.last(), &request.last) {
-            (Some(last), _) => Some(artist.paint(&read_frame(last)?)),
+            (Some(last), _) => last.read(&request.dir).transpose()?.map(|frame| artist.paint(&frame)),
             (None, Some(last)) => Some(artist.paint(last)),
             (None, None) => None,
         };
@@ -70,10 +69,12 @@ pub fn draw(
         let every = (request.scene.output.fps / MOVIE_FPS).round().max(1.0) as usize;
         let every = every.max(stored.len().div_ceil(MOVIE_FRAMES));
         let fps = request.scene.output.fps / every as f64;
-        let chosen: Vec<&PathBuf> = stored.iter().step_by(every).collect();
+        let chosen: Vec<&IndexEntry> = stored.iter().step_by(every).collect();
         let mut movie = GifMovie::new(request.scene.look.size, fps);
-        for (k, file) in chosen.iter().enumerate() {
-            movie.push(&artist.paint(&read_frame(file)?));
+        for (k, entry) in chosen.iter().enumerate() {
+            if let Some(frame) = entry.read(&request.dir) {
+                movie.push(&artist.paint(&frame?));
+            }
             progress(k + 1, chosen.len());
         }
         write_atomically(path, &movie.finish())?;
@@ -87,25 +88,29 @@ struct Artist<'a> {
     scene: &'a Scene,
     view: View,
     range: [f32; 2],
+    poses: Poses,
 }
 
 impl<'a> Artist<'a> {
-    fn new(request: &PictureRequest<'a>, stored: &[PathBuf]) -> Result<Self, OutputError> {
+    fn new(request: &PictureRequest<'a>, stored: &[IndexEntry]) -> Result<Self, OutputError> {
         let scene = request.scene;
         // A dozen frames tell where things go and how large fields get; one is held at a time.
         let mut seen = Seen::nothing();
-        for file in stored.iter().step_by(stored.len().div_ceil(12).max(1)) {
-            seen.look(scene, &read_frame(file)?);
+        let poses = Poses::read(&request.dir, scene);
+        for entry in stored.iter().step_by(stored.len().div_ceil(12).max(1)) {
+            if let Some(frame) = entry.read(&request.dir) {
+                seen.look(scene, &frame?, &poses);
+            }
         }
         if let Some(last) = &request.last {
-            seen.look(scene, last);
+            seen.look(scene, last, &poses);
         }
         let range = match scene.look.color_by {
             ColorBy::Body => [0.0, 1.0],
             ColorBy::Field { range: Some([lo, hi]), .. } => [lo as f32, hi as f32],
             ColorBy::Field { field, range: None } => seen.range(field),
         };
-        Ok(Artist { scene, view: seen.view(scene), range })
+        Ok(Artist { scene, view: seen.view(scene), range, poses })
     }
 
     fn paint(&self, frame: &Frame) -> Picture {
@@ -117,13 +122,14 @@ impl<'a> Artist<'a> {
             .zip(colors)
             .map(|(&center, color)| Ball { center, radius, color })
             .collect();
-        let solids: Vec<Solid> = self
-            .scene
-            .setup
-            .rigids
-            .iter()
-            .map(|rigid| Solid { shape: rigid.shape.clone(), pose: rigid.pose_at(frame.time) })
-            .collect();
+        let colors = &self.scene.look.rigid_colors;
+        let poses = self.poses.at(self.scene, frame.time);
+        let solid = |(k, pose): (usize, Pose)| Solid {
+            shape: self.scene.setup.rigids[k].shape.clone(),
+            pose,
+            color: colors.get(k).copied().flatten(),
+        };
+        let solids: Vec<Solid> = poses.into_iter().enumerate().map(solid).collect();
         render(&self.view, &balls, &solids, &self.overlay(frame))
     }
 
@@ -184,7 +190,13 @@ impl Seen {
         Seen { lo: Vec3::INFINITY, hi: Vec3::NEG_INFINITY, values: Vec::new() }
     }
 
-    fn look(&mut self, scene: &Scene, frame: &Frame) {
+    fn look(&mut self, scene: &Scene, frame: &Frame, poses: &Poses) {
+        for (rigid, pose) in scene.setup.rigids.iter().zip(poses.at(scene, frame.time)) {
+            if let Some(reach) = rigid.shape.reach().filter(|_| rigid.is_dynamic()) {
+                self.lo = self.lo.min(pose.position - reach);
+                self.hi = self.hi.max(pose.position + reach);
+            }
+        }
         for p in frame.positions.iter().map(|p| glam::Vec3::from_array(*p)).filter(|p| p.is_finite()) {
             self.lo = self.lo.min(p.as_dvec3());
             self.hi = self.hi.max(p.as_dvec3());

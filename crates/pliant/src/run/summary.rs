@@ -107,7 +107,7 @@ impl Summary {
             scene: scene.name.clone(),
             title: scene.title.clone(),
             particles: simulation.bodies().iter().map(|b| (b.name.clone(), b.range.len())).collect(),
-            total_particles: simulation.particles().len(),
+            total_particles: simulation.active_particles(),
             steps: simulation.steps(),
             retries: 0,
             simulated_seconds: simulation.time(),

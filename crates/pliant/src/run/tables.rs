@@ -1,5 +1,6 @@
 //! What is written down of a state: a row of statistics, a row of probes, a frame.
 
+use super::rigids;
 use crate::elasticity::SolvePart;
 use crate::math::Real;
 use crate::output::tables::{Cell, vector_columns};
@@ -7,10 +8,11 @@ use crate::output::{Field, Frame, FrameBody, OutputError, Table, Values};
 use crate::simulation::{BodyDiagnostics, PointFields, Simulation, TimeStepLimit};
 use std::path::Path;
 
-/// `stats.csv` and, if the scene has probes, `probes.csv`.
+/// `stats.csv`; `probes.csv` if the scene has probes, `rigids.csv` if it has dynamic rigid bodies.
 pub(super) struct Tables {
     stats: Table,
     probes: Option<Table>,
+    rigids: Option<Table>,
 }
 
 impl Tables {
@@ -19,6 +21,9 @@ impl Tables {
         Ok(Tables {
             stats: Table::create(&dir.join("stats.csv"), &stats_header(simulation))?,
             probes: probes.map(|header| Table::create(&dir.join("probes.csv"), &header)).transpose()?,
+            rigids: rigids::header(simulation)
+                .map(|header| Table::create(&dir.join(rigids::FILE), &header))
+                .transpose()?,
         })
     }
 
@@ -28,12 +33,13 @@ impl Tables {
         Ok(Tables {
             stats: open("stats.csv", &stats_header(simulation))?,
             probes: probes.map(|header| open("probes.csv", &header)).transpose()?,
+            rigids: rigids::header(simulation).map(|header| open(rigids::FILE, &header)).transpose()?,
         })
     }
 
     pub fn sync(&self) -> Result<(), OutputError> {
-        self.stats.sync()?;
-        self.probes.as_ref().map_or(Ok(()), Table::sync)
+        let others = self.probes.iter().chain(&self.rigids);
+        std::iter::once(&self.stats).chain(others).try_for_each(Table::sync)
     }
 
     /// Time of the next sample of any probe.
@@ -97,6 +103,11 @@ fn stats_header(simulation: &Simulation) -> Vec<String> {
         }
         header.extend(["volume", "min_det_f", "particles"].map(name));
     }
+    for rigid in simulation.setup().rigids.iter().filter(|rigid| rigid.is_dynamic()) {
+        for vector in ["center", "velocity", "angular_velocity"] {
+            header.extend(vector_columns(&format!("{}.{vector}", rigid.name)));
+        }
+    }
     header
 }
 
@@ -151,33 +162,43 @@ pub(super) fn record(
     for k in 0..simulation.bodies().len() {
         row.extend(body_columns(&simulation.diagnostics(k, &fields)).into_iter().map(number));
     }
+    for now in simulation.rigids().now().iter().filter(|now| now.is_dynamic()) {
+        for vector in [now.center, now.velocity, now.angular_velocity] {
+            row.extend(vector.to_array().map(number));
+        }
+    }
     tables.stats.append_cells(&row)?;
+    if let Some(table) = &mut tables.rigids {
+        table.append(&rigids::row(simulation))?;
+    }
     Ok(frame(simulation, index, &fields))
 }
 
 /// The frame of the present state.
 pub(super) fn frame(simulation: &Simulation, index: u32, fields: &[PointFields]) -> Frame {
     let particles = simulation.particles();
+    let bodies = simulation.bodies();
+    let rows: Vec<usize> = bodies.iter().flat_map(|b| b.range.clone()).collect();
     let single = |v: &crate::math::Vec3| v.as_vec3().to_array();
+    let vectors = |column: &[crate::math::Vec3]| rows.iter().map(|&i| single(&column[i])).collect::<Vec<_>>();
     let scalars = |name: &str, f: &dyn Fn(usize) -> f32| Field {
         name: name.to_string(),
-        values: Values::Scalars((0..particles.len()).map(f).collect()),
+        values: Values::Scalars(rows.iter().map(|&i| f(i)).collect()),
     };
-    let bodies = simulation.bodies();
     let numbers = bodies.iter().enumerate().flat_map(|(k, b)| std::iter::repeat_n(k as i32, b.range.len()));
     Frame {
         index,
         time: simulation.time(),
+        spacing: Some(simulation.setup().spacing as f32),
         bodies: bodies.iter().map(|b| FrameBody { name: b.name.clone(), count: b.range.len() }).collect(),
-        positions: particles.positions.iter().map(single).collect(),
+        positions: vectors(&particles.positions),
         fields: vec![
-            Field {
-                name: "velocity".into(),
-                values: Values::Vectors(particles.velocities.iter().map(single).collect()),
-            },
+            Field { name: "velocity".into(), values: Values::Vectors(vectors(&particles.velocities)) },
             Field { name: "body".into(), values: Values::Integers(numbers.collect()) },
             scalars("stress", &|i| fields[i].von_mises),
             scalars("volume_ratio", &|i| fields[i].volume_ratio),
+            scalars("pressure", &|i| fields[i].pressure),
         ],
+        faces: None,
     }
 }

@@ -30,8 +30,17 @@ pub const BUNDLED: &[Bundled] = bundled![
     "versus_stvk",
     "stiff_soft_stiff",
     "armadillo_trio",
+    "dominoes",
     "honey",
     "droplet",
+    "dam_break",
+    "pool",
+    "capsule_shot",
+    "cloth",
+    "dissolve",
+    "four_in_a_box",
+    "ducks",
+    "hairball",
 ];
 
 /// The scene that runs where none is named.

@@ -5,7 +5,7 @@ use super::check::show;
 use super::error::SceneError;
 use super::read::At;
 use super::suggest::quoted;
-use crate::geometry::{Outline, Shape, beast};
+use crate::geometry::{Outline, Shape};
 use crate::math::Real;
 use std::f64::consts::PI;
 
@@ -46,12 +46,8 @@ pub(super) struct Resolution {
 /// Particles that fill a shape, about.
 pub fn particles(shape: &Shape, spacing: Real) -> Real {
     let s = spacing;
-    let number = match *shape {
+    let number = match shape {
         Shape::Box { size } => size.to_array().iter().map(|side| (side / s).round().max(1.0)).product(),
-        Shape::Sphere { radius } => 4.0 / 3.0 * PI * (radius / s).powi(3),
-        Shape::Cylinder { radius, height } => PI * (radius / s).powi(2) * (height / s),
-        Shape::Torus { radius, tube_radius } => 2.0 * PI * PI * (radius / s) * (tube_radius / s).powi(2),
-        Shape::Beast { length } => beast::VOLUME * (length / s).powi(3),
         Shape::Sheet { size: [length, width], outline, .. } => {
             let filled = match outline {
                 Outline::Rectangle => 1.0,
@@ -60,21 +56,13 @@ pub fn particles(shape: &Shape, spacing: Real) -> Real {
             filled * (length / s) * (width / s)
         }
         Shape::Rod { length } => length / s,
+        solid => {
+            // a thin mesh in a wide box is sampled on a grid over all of the box
+            let box_volume = (2.0 * solid.half_extent()).element_product();
+            solid.rough_volume().unwrap_or(box_volume).max(box_volume / 64.0) / s.powi(3)
+        }
     };
     number.max(1.0)
-}
-
-/// Smallest extent of a shape [m]; a spacing above it leaves no room for a particle.
-fn thickness(shape: &Shape) -> Real {
-    match *shape {
-        Shape::Box { size } => size.min_element(),
-        Shape::Sphere { radius } => 2.0 * radius,
-        Shape::Cylinder { radius, height } => height.min(2.0 * radius),
-        Shape::Torus { tube_radius, .. } => 2.0 * tube_radius,
-        Shape::Beast { length } => beast::THICKNESS * length,
-        Shape::Sheet { size: [length, width], .. } => length.min(width),
-        Shape::Rod { length } => length,
-    }
 }
 
 /// Refuses bodies without a particle, and scenes that would not fit into memory. `at` is the whole scene.
@@ -86,7 +74,7 @@ pub(super) fn refuse_too_large(
     let Resolution { spacing, support } = resolution;
     let bodies = at.key("bodies");
     for (index, sketch) in sketches.iter().enumerate() {
-        let thickness = thickness(&sketch.body.shape);
+        let thickness = sketch.body.shape.thickness();
         // a shape exactly one spacing thick may come out a rounding error thinner
         if thickness < spacing * (1.0 - 1e-9) {
             let name = quoted(&sketch.body.name);
@@ -111,7 +99,7 @@ pub(super) fn refuse_too_large(
         estimate.bytes / 1e9
     );
     let thinnest =
-        sketches.iter().map(|sketch| thickness(&sketch.body.shape)).fold(Real::INFINITY, Real::min);
+        sketches.iter().map(|sketch| sketch.body.shape.thickness()).fold(Real::INFINITY, Real::min);
     let mut fitting = spacing;
     while total(fitting) > most && fitting <= thinnest {
         fitting *= 1.05;

@@ -51,6 +51,8 @@ pub struct OutputSettings {
     /// Frames per second of simulated time.
     pub fps: Real,
     pub formats: Vec<Format>,
+    /// Frames are compressed, in formats that can be.
+    pub compress: bool,
     /// Simulated time between checkpoints [s].
     pub checkpoint_every: Real,
 }
@@ -60,6 +62,28 @@ pub struct OutputSettings {
 pub enum Format {
     Vtk,
     Ply,
+    Obj,
+    Bgeo,
+    Usd,
+    Csv,
+    Npz,
+}
+
+impl Format {
+    /// Every format with its word in scene files and on the command line.
+    pub const ALL: [(Format, &str); 7] = [
+        (Format::Vtk, "vtk"),
+        (Format::Ply, "ply"),
+        (Format::Obj, "obj"),
+        (Format::Bgeo, "bgeo"),
+        (Format::Usd, "usd"),
+        (Format::Csv, "csv"),
+        (Format::Npz, "npz"),
+    ];
+
+    pub fn word(self) -> &'static str {
+        Format::ALL[self as usize].1
+    }
 }
 
 /// How pictures of the scene look.
@@ -71,6 +95,8 @@ pub struct Look {
     pub size: [u32; 2],
     /// Base colours of the bodies, by body index; sRGB 0..1.
     pub body_colors: Vec<[f32; 3]>,
+    /// Colours of the rigid bodies, where given.
+    pub rigid_colors: Vec<Option<[f32; 3]>>,
 }
 
 /// Where one looks from; `None` is chosen to see all that happens.

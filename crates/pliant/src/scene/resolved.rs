@@ -1,21 +1,64 @@
 //! Writes the merged tree back as TOML.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use super::suggest::one_line;
 use super::tree::{Kind, Node, Source};
 
-/// The scene with its overrides merged in; the text itself where there are none.
+/// The scene with its overrides merged in; the text itself where there are none. Mesh files get whole paths, so that
+/// the text can be read from another folder.
 pub(super) fn text(source: &Source) -> String {
     if source.overrides.is_empty() {
-        return source.text.to_string();
+        return with_whole_paths(source);
     }
     let mut out = String::new();
     for setting in &source.overrides {
         let _ = writeln!(out, "# with --set {}", one_line(setting));
     }
-    body(&mut out, &source.root, "");
+    let mut root = source.root.clone();
+    for node in mesh_files(&mut root) {
+        if let Kind::Text(path) = &mut node.kind {
+            *path = whole_path(source, path);
+        }
+    }
+    body(&mut out, &root, "");
     out
+}
+
+/// The text with other words where mesh files are named.
+fn with_whole_paths(source: &Source) -> String {
+    let mut root = source.root.clone();
+    let mut text = source.text.to_string();
+    let mut files = mesh_files(&mut root);
+    files.sort_by_key(|node| std::cmp::Reverse(node.place.span.start));
+    for node in files {
+        if let Kind::Text(path) = &node.kind {
+            text.replace_range(node.place.span.clone(), &quoted(&whole_path(source, path)));
+        }
+    }
+    text
+}
+
+/// The values of `file` in shapes of bodies that are meshes.
+fn mesh_files(root: &mut Node) -> Vec<&mut Node> {
+    let bodies = match root.child_mut("bodies").map(|bodies| &mut bodies.kind) {
+        Some(Kind::List(bodies)) => bodies.as_mut_slice(),
+        _ => &mut [],
+    };
+    let shapes = bodies.iter_mut().filter_map(|body| body.child_mut("shape"));
+    let is_mesh = |shape: &&mut Node| match shape.child("type").map(|kind| &kind.kind) {
+        Some(Kind::Text(word)) => word == "mesh",
+        _ => false,
+    };
+    shapes.filter(is_mesh).filter_map(|shape| shape.child_mut("file")).collect()
+}
+
+/// A path that means the same from everywhere; the path itself where the system knows no folder.
+fn whole_path(source: &Source, path: &str) -> String {
+    let folder = Path::new(&source.file).parent().unwrap_or(Path::new(""));
+    let whole = std::path::absolute(folder.join(path)).ok();
+    whole.and_then(|whole| Some(whole.to_str()?.to_owned())).unwrap_or_else(|| path.to_owned())
 }
 
 /// Plain entries first, then the tables that get headings of their own.

@@ -45,6 +45,13 @@ impl Node {
             _ => None,
         }
     }
+
+    pub fn child_mut(&mut self, key: &str) -> Option<&mut Node> {
+        match &mut self.kind {
+            Kind::Table(entries) => entries.iter_mut().find(|(name, _)| name == key).map(|(_, node)| node),
+            _ => None,
+        }
+    }
 }
 
 impl Kind {

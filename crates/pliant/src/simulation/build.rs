@@ -1,14 +1,21 @@
 //! From set-up to simulation: sampling, ordering, rest neighbourhoods, stable steps.
 
+use super::attached::attach;
 use super::flow::Flow;
+use super::occupied::Occupied;
+use super::sub_steps::SubSteps;
 use super::{
-    Body, BodySetup, PlacedLoad, Pressure, PressureTotals, Setup, Simulation, Solid, SolverTotals, StageTimes,
+    Body, BodySetup, PlacedLoad, Pressure, PressureTotals, Removed, Setup, Simulation, Solid, SolverTotals,
+    StageTimes,
 };
 use crate::elasticity::{ElasticBody, FactorShelf, ImplicitSolver, Method, StableStep};
 use crate::forces::contact::{ContactBody, ParticleContacts, SurfaceLaw};
+use crate::forces::rigid_contact::RigidContacts;
+use crate::geometry::Region;
 use crate::kernel::Kernel;
 use crate::math::{Mat3, Real, Vec3};
 use crate::particles::{FREE, Particle, Particles, hilbert_order};
+use crate::rigid::RigidWorld;
 use thiserror::Error;
 
 /// What cannot be known before a shape is sampled. Indices are those of the set-up.
@@ -28,10 +35,24 @@ impl Simulation {
     pub fn new(setup: Setup) -> Result<Simulation, BuildError> {
         let kernel = Kernel::new(setup.kernel, setup.support * setup.spacing);
         let mut particles = Particles::default();
+        let occupied = Occupied::by(&setup);
+        let mut removed = Removed::default();
         let mut bodies: Vec<Body> = Vec::with_capacity(setup.bodies.len());
         for (index, body) in setup.bodies.iter().enumerate() {
             let twin = setup.bodies[..index].iter().position(|b| b.is_twin_of(body)).map(|k| &bodies[k]);
-            bodies.push(build_body(index, &setup, kernel, twin, &mut particles)?);
+            let rest =
+                match setup.bodies[..index].iter().position(|b| b.method.is_some() && b.fills_space_as(body))
+                {
+                    _ if body.emitter.is_some() => Vec::new(),
+                    Some(first) if body.method.is_some() => {
+                        particles.rest_positions[bodies[first].range.clone()].to_vec()
+                    }
+                    _ => in_curve_order(body.shape.sample(setup.spacing, body.sampling)),
+                };
+            let (built, overlapping) =
+                build_body(index, &setup, rest, kernel, twin, &occupied, &mut particles)?;
+            bodies.push(built);
+            removed.overlapping += overlapping as u64;
         }
         for (probe, p) in setup.probes.iter().enumerate() {
             let range = bodies[p.body].range.clone();
@@ -41,7 +62,7 @@ impl Simulation {
         }
         let flow = match setup.pressure {
             Pressure::None => None,
-            Pressure::Implicit(settings) => Some(Flow::new(&setup, kernel, settings, &bodies, &particles)),
+            _ => Some(Flow::new(&setup, kernel, &bodies, &particles)),
         };
         let contact_bodies =
             bodies.iter().map(|b| ContactBody { surface: b.surface(), law: b.surface_law() }).collect();
@@ -52,14 +73,15 @@ impl Simulation {
             setup.contact.within_body && flow.is_none(),
             contact_bodies,
         );
-        Ok(Simulation {
+        let mut simulation = Simulation {
             time: 0.0,
             steps: 0,
             last_dt: 0.0,
             effort_dt: Real::INFINITY,
             next_velocities: vec![Vec3::ZERO; particles.len()],
-            rigids: Vec::new(),
-            particles,
+            rigids: RigidWorld::new(&setup.rigids, &setup.joints, setup.gravity),
+            attached: attach(&setup, &bodies, &particles),
+            rigid_contacts: RigidContacts::new(setup.spacing),
             bodies,
             contacts,
             flow,
@@ -67,23 +89,36 @@ impl Simulation {
             times: StageTimes::default(),
             solvers: SolverTotals::default(),
             pressures: PressureTotals::default(),
+            removed,
+            domain: setup.domain.clone().unwrap_or_else(|| ten_times(&setup, &particles)),
+            particles,
             setup,
-        })
+        };
+        simulation.set_moduli();
+        simulation.load_rigids();
+        Ok(simulation)
     }
 }
 
-/// `twin` is a body that is alike: what is constant is shared with it.
+/// The body, and the number of its particles left out where solids and rigid bodies are.
+/// `rest` are its rest positions; `twin` is a body that is alike: what is constant is shared with it.
 fn build_body(
     index: usize,
     setup: &Setup,
+    mut rest: Vec<Vec3>,
     kernel: Kernel,
     twin: Option<&Body>,
+    occupied: &Occupied,
     particles: &mut Particles,
-) -> Result<Body, BuildError> {
+) -> Result<(Body, usize), BuildError> {
     let (s, body) = (setup.spacing, &setup.bodies[index]);
     let name = || body.name.clone();
-    let rest = in_curve_order(body.shape.sample(s, body.sampling));
-    if rest.is_empty() {
+    let sampled = rest.len();
+    if body.method.is_none() {
+        rest.retain(|&p| occupied.has_room(body.start_position(p)));
+    }
+    let overlapping = sampled - rest.len();
+    if rest.is_empty() && body.emitter.is_none() {
         return Err(BuildError::NoParticles { body: index, name: name() });
     }
     let volume = s.powi(3);
@@ -93,12 +128,23 @@ fn build_body(
         place_loads(body, &rest).map_err(|load| BuildError::EmptyLoad { body: index, name: name(), load })?;
     let range = particles.append(&rows);
     drop((rest, rows)); // what follows needs the memory more
-
-    let mut built = Body { name: name(), range, material: body.material.clone(), solid: None, loads };
+    let mut room = range.clone();
+    if let Some(emitter) = &body.emitter {
+        let waiting = Particle {
+            positions: emitter.pose.position,
+            velocities: Vec3::ZERO,
+            rest_positions: Vec3::ZERO,
+            masses: body.material.density * volume,
+            pins: FREE,
+        };
+        room.end = particles.append(&vec![waiting; emitter.capacity]).end;
+    }
+    let material = body.material.clone();
+    let mut built = Body { name: name(), range, room, emitted: 0, material, solid: None, loads };
     if let Some(method) = body.method {
         built.solid = Some(build_solid(index, setup, kernel, method, twin, &built, particles));
     }
-    Ok(built)
+    Ok((built, overlapping))
 }
 
 fn build_solid(
@@ -127,7 +173,27 @@ fn build_solid(
     };
     let family = setup.bodies.iter().position(|b| b.is_alike(body)).unwrap_or(index);
     let implicit = method.model.is_implicit().then(|| ImplicitSolver::new(&elastic, masses, family));
-    Solid { method, elastic, implicit, stable, most_deformed: 0, max_stretch_squared: 1.0, stiffening: 1.0 }
+    Solid {
+        method,
+        elastic,
+        implicit,
+        stable,
+        most_deformed: 0,
+        max_stretch_squared: 1.0,
+        stiffening: 1.0,
+        sub_steps: SubSteps::default(),
+    }
+}
+
+/// A box ten times as large as that of all particles and rigid bodies.
+fn ten_times(setup: &Setup, particles: &Particles) -> Region {
+    let reach =
+        |rigid: &crate::rigid::Rigid| rigid.shape.reach().map(|r| (rigid.pose.position, Vec3::splat(r)));
+    let points = particles.positions.iter().map(|&x| (x, Vec3::ZERO));
+    let corners = points.chain(setup.rigids.iter().filter_map(reach)).flat_map(|(x, r)| [x - r, x + r]);
+    let (min, max) = corners.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)));
+    let (center, half) = (0.5 * (min + max), Vec3::splat((max - min).max_element() * 5.0 + 1.0));
+    Region::Box { min: center - half, max: center + half }
 }
 
 fn in_curve_order(points: Vec<Vec3>) -> Vec<Vec3> {
@@ -172,6 +238,11 @@ fn place_loads(body: &BodySetup, rest: &[Vec3]) -> Result<Vec<PlacedLoad>, usize
 }
 
 impl BodySetup {
+    /// Has the same rest positions.
+    fn fills_space_as(&self, o: &BodySetup) -> bool {
+        self.shape == o.shape && self.sampling == o.sampling
+    }
+
     /// Has the same rest state but for a rotation, and the same stiffness for its mass.
     fn is_alike(&self, o: &BodySetup) -> bool {
         let rest = |b: &BodySetup| (b.method, b.material.moduli, b.material.density, b.sampling);

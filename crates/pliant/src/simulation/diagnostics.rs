@@ -35,6 +35,8 @@ pub struct PointFields {
     pub volume_ratio: f32,
     /// [Pa]
     pub von_mises: f32,
+    /// Of the pressure among all matter [Pa].
+    pub pressure: f32,
 }
 
 impl PointFields {
@@ -43,22 +45,33 @@ impl PointFields {
             energy: state.energy,
             volume_ratio: state.deformation_gradient.determinant() as f32,
             von_mises: state.von_mises() as f32,
+            pressure: 0.0,
         }
     }
 }
 
 impl Simulation {
-    /// Fields of every particle, in the order of the store.
+    /// Fields of every particle, in the order of the store; those of rows that wait are at rest.
     pub fn fields(&self) -> Vec<PointFields> {
         let mut fields = Vec::with_capacity(self.particles.len());
         for body in &self.bodies {
             let x = &self.particles.positions[body.range.clone()];
             let state = |i: usize| match &body.solid {
-                Some(solid) => solid.elastic.point_state(i, x),
-                None => PointState::AT_REST,
+                Some(solid) if !solid.is_molten() => solid.elastic.point_state(i, x),
+                _ => PointState::AT_REST,
             };
             let of = |i: usize| PointFields::of(&state(i));
             fields.par_extend((0..body.range.len()).into_par_iter().with_min_len(128).map(of));
+            if let Some(flow) = &self.flow {
+                let fields = &mut fields[body.range.clone()];
+                fields.par_iter_mut().with_min_len(1024).zip(body.range.clone()).for_each(|(field, i)| {
+                    field.pressure = flow.pressure(i);
+                    if body.solid.is_none() {
+                        field.volume_ratio = flow.volume_ratio(i);
+                    }
+                });
+            }
+            fields.resize(body.room.end, PointFields::of(&PointState::AT_REST));
         }
         fields
     }
@@ -88,6 +101,12 @@ impl Simulation {
             min_det_f: (0..n).map(det).fold(Real::INFINITY, Real::min),
             particles: n,
         }
+    }
+
+    /// Force [N] and torque about its centre [N m] that pressure gave each rigid body in the last step; none without
+    /// pressure.
+    pub fn pressure_on_rigids(&self) -> Vec<[Vec3; 2]> {
+        self.flow.as_ref().map_or_else(Vec::new, |flow| flow.forces_on_rigids())
     }
 
     /// Elastic force on the particles of body `k` as of the last step [N]; at pins, minus what they hold. None for

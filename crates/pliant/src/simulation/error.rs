@@ -6,17 +6,22 @@ use thiserror::Error;
 /// A step that could not be taken; the simulation still holds the last good state.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error(
-    "particle {particle} of \"{body}\" {trouble} at t = {time:.6} s ({stage}, step of {dt:.3e} s); {remedy}"
+    "{} \"{body}\" {trouble} at t = {time:.6} s ({stage}, step of {dt:.3e} s); {remedy}",
+    who(*particle)
 )]
 pub struct StepError {
     pub stage: Stage,
     pub trouble: Trouble,
     pub body: String,
-    /// Number of the particle within its body.
-    pub particle: usize,
+    /// Number of the particle within its body; none for a rigid body.
+    pub particle: Option<u32>,
     pub time: Real,
     pub dt: Real,
     pub remedy: String,
+}
+
+fn who(particle: Option<u32>) -> String {
+    particle.map_or_else(|| "rigid body".to_string(), |i| format!("particle {i} of"))
 }
 
 /// Part of the step.

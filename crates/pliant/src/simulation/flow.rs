@@ -1,14 +1,16 @@
 //! What acts between particles that are near each other now: pressure among all matter.
 
 use super::flow_forces::{Acting, FlowForces};
-use super::{Body, Setup, ViscosityTotals};
+use super::{Body, Pressure, Setup, ViscosityTotals};
 use crate::kernel::Kernel;
+use crate::material::FlowLaw;
 use crate::math::{Real, Vec3};
 use crate::neighbors::{Cells, CurrentNeighbors};
 use crate::particles::Particles;
-use crate::pressure::{PressureReport, PressureSystem, ProjectedGradients, Settings};
+use crate::pressure::{Friction, FrictionInput, PressureReport, PressureSystem, ProjectedGradients};
 use crate::rigid::{RigidNow, RigidShape, Walls};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Particles a task works on.
 const TASK: usize = 1024;
@@ -16,7 +18,7 @@ const TASK: usize = 1024;
 /// Present neighbours, rigid boundaries and pressure.
 pub(super) struct Flow {
     kernel: Kernel,
-    settings: Settings,
+    pressure: Pressure,
     neighbors: CurrentNeighbors,
     walls: Walls,
     system: PressureSystem,
@@ -27,8 +29,14 @@ pub(super) struct Flow {
     body_of: Vec<u32>,
     /// What rest neighbours contribute to a solid particle's density; 0 for liquids. By index in the store.
     rest_densities: Vec<f32>,
+    /// The same of bodies that are molten now and may be solid again.
+    molten: Vec<(Range<usize>, Vec<f32>)>,
     /// kappa = p V0 of the last step [J], by index in the store.
     pub kappa: Vec<f32>,
+    /// Volume over that at rest where compressed, by index in the store.
+    volume_ratios: Vec<f32>,
+    /// p / kappa [Pa/J].
+    pressure_unit: Real,
     /// Accelerations by the pressure of the last step, if solids or viscous liquids need them.
     held: Vec<Vec3>,
     /// Of the rigid bodies.
@@ -40,8 +48,12 @@ pub(super) struct Flow {
     guess: Vec<f32>,
     /// Velocity and angular velocity of each rigid body before pressure.
     rigid_velocities: Vec<[Vec3; 2]>,
-    /// Change of both by pressure and what else acts.
-    pub rigid_changes: Vec<[Vec3; 2]>,
+    friction: Friction,
+    /// Coulomb coefficient by body; none for liquids.
+    coefficients: Vec<Option<Real>>,
+    spacing: Real,
+    /// Impulse and angular impulse about its centre that each rigid body takes in this step.
+    pub impulses: Vec<[Vec3; 2]>,
 }
 
 /// What a step tells the flow about the particles.
@@ -53,13 +65,7 @@ pub(super) struct FlowInput<'a> {
 }
 
 impl Flow {
-    pub fn new(
-        setup: &Setup,
-        kernel: Kernel,
-        settings: Settings,
-        bodies: &[Body],
-        particles: &Particles,
-    ) -> Self {
+    pub fn new(setup: &Setup, kernel: Kernel, bodies: &[Body], particles: &Particles) -> Self {
         let n = particles.len();
         let (mut body_of, mut rest_densities) = (vec![0; n], vec![0.0; n]);
         for (k, body) in bodies.iter().enumerate() {
@@ -81,7 +87,7 @@ impl Flow {
         let held = viscous || bodies.iter().any(|b| b.solid.is_some());
         Flow {
             kernel,
-            settings,
+            pressure: setup.pressure,
             neighbors: CurrentNeighbors::default(),
             walls,
             system: PressureSystem::new(kernel, setup.spacing),
@@ -89,14 +95,22 @@ impl Flow {
             particles: bodies.iter().flat_map(|b| b.range.clone()).map(|i| i as u32).collect(),
             body_of,
             rest_densities,
+            molten: Vec::new(),
             kappa: vec![0.0; n],
+            volume_ratios: vec![1.0; n],
+            pressure_unit: kernel.lattice_moment(setup.spacing)
+                / kernel.lattice_sum(setup.spacing)
+                / setup.spacing.powi(3),
             held: vec![Vec3::ZERO; if held { n } else { 0 }],
             held_rigids: Vec::new(),
             forces,
             compressions: Vec::new(),
             guess: Vec::new(),
             rigid_velocities: Vec::new(),
-            rigid_changes: Vec::new(),
+            friction: Friction::default(),
+            coefficients: bodies.iter().map(|b| b.solid.as_ref().map(|_| b.material.friction)).collect(),
+            spacing: setup.spacing,
+            impulses: Vec::new(),
         }
     }
 
@@ -120,6 +134,14 @@ impl Flow {
             |i| rest[i as usize],
             |i| (input.inverse_mass)(i as usize) as f32,
         );
+        if let Pressure::Weak(tait) = self.pressure {
+            let unit = self.pressure_unit;
+            for (m, &i) in self.neighbors.members.iter().enumerate() {
+                let density = input.particles.masses[i as usize] / self.spacing.powi(3);
+                let p = density * tait.specific_pressure(self.system.compression(m) as Real);
+                self.kappa[i as usize] = (p / unit) as f32;
+            }
+        }
         if !self.held.is_empty() {
             let (members, kappa) = (&self.neighbors.members, &self.kappa);
             self.system.push(&self.neighbors, &self.walls, |m| kappa[members[m] as usize]);
@@ -150,7 +172,10 @@ impl Flow {
 
     /// Changes the coming step's velocities by what acts between near particles besides pressure.
     pub fn act(&mut self, dt: Real, rigids: &[RigidNow], velocities: &mut [Vec3]) {
-        let Some(forces) = &mut self.forces else { return };
+        let Some(forces) = &mut self.forces else {
+            self.impulses.clear();
+            return;
+        };
         let acting = Acting {
             dt,
             neighbors: &self.neighbors,
@@ -160,6 +185,13 @@ impl Flow {
             pressed_rigids: &self.held_rigids,
         };
         forces.act(&acting, velocities);
+        self.impulses.clear();
+        self.impulses.extend(forces.rigid_changes.iter().zip(&self.walls.bodies).map(|([v, w], body)| {
+            match body.inverse_mass > 0.0 {
+                true => [*v / body.inverse_mass, body.inverse_inertia.inverse() * *w],
+                false => [Vec3::ZERO; 2],
+            }
+        }));
     }
 
     /// What viscosity did since the start; none if no liquid has it.
@@ -177,24 +209,86 @@ impl Flow {
         self.guess.extend(members.iter().map(|&i| self.kappa[i as usize]));
         self.rigid_velocities.clear();
         self.rigid_velocities.extend(rigids.iter().map(|rigid| [rigid.velocity, rigid.angular_velocity]));
-        let acted = self.forces.as_ref().map_or(&[][..], |forces| &forces.rigid_changes);
-        for (velocity, change) in self.rigid_velocities.iter_mut().zip(acted) {
-            *velocity = [velocity[0] + change[0], velocity[1] + change[1]];
-        }
         let Flow { system, neighbors, walls, compressions, guess, .. } = self;
-        system.rates(neighbors, walls, velocities, &self.rigid_velocities, compressions);
-        system.predict(dt, compressions);
-        let report = self.solver.solve(system, neighbors, walls, dt, compressions, guess, self.settings);
+        let report = match self.pressure {
+            Pressure::Implicit(settings) => {
+                system.rates(neighbors, walls, velocities, &self.rigid_velocities, compressions);
+                system.predict(dt, compressions);
+                self.solver.solve(system, neighbors, walls, dt, compressions, guess, settings)
+            }
+            _ => {
+                system.push(neighbors, walls, |m| guess[m]);
+                system.report()
+            }
+        };
         for (m, &i) in neighbors.members.iter().enumerate() {
             self.kappa[i as usize] = guess[m];
+            self.volume_ratios[i as usize] = system.volume_ratio(m);
             velocities[i as usize] += system.acceleration(m) * dt;
         }
-        self.rigid_changes.clear();
-        self.rigid_changes.extend(system.rigid_accelerations().iter().map(|[v, w]| [*v * dt, *w * dt]));
-        for (total, change) in self.rigid_changes.iter_mut().zip(acted) {
-            *total = [total[0] + change[0], total[1] + change[1]];
-        }
+        self.impulses.clear();
+        self.impulses.extend(system.rigid_forces().iter().map(|[force, torque]| [*force * dt, *torque * dt]));
         report
+    }
+
+    /// Friction among solids and against rigid bodies, once pressure is known; their velocities include it by now.
+    pub fn rub(&mut self, dt: Real, rigids: &[RigidNow], positions: &[Vec3], velocities: &mut [Vec3]) {
+        let (body_of, coefficients) = (&self.body_of, &self.coefficients);
+        let input = FrictionInput {
+            neighbors: &self.neighbors,
+            walls: &self.walls,
+            rigids,
+            positions,
+            coefficient: &|i| coefficients[body_of[i as usize] as usize],
+            spacing: self.spacing,
+            dt,
+        };
+        self.impulses = self.friction.act(&self.system, &input, velocities);
+    }
+
+    /// Force and torque about its centre on each rigid body by the pressure of the last step.
+    pub fn forces_on_rigids(&self) -> Vec<[Vec3; 2]> {
+        self.system.forces_on_rigids(&self.walls, |_| true)
+    }
+
+    /// Pressure at a particle of the store [Pa]: the force on a particle is -s³ ∇p.
+    pub fn pressure(&self, i: usize) -> f32 {
+        (self.pressure_unit * self.kappa[i] as Real) as f32
+    }
+
+    /// Volume over that at rest of a particle of the store, at most 1.
+    pub fn volume_ratio(&self, i: usize) -> f32 {
+        self.volume_ratios[i]
+    }
+
+    /// A body melts, or is solid again; as a liquid it has this viscosity.
+    pub fn set_molten(&mut self, k: usize, body: &Body, molten: bool, viscosity: Real) {
+        if let Some(forces) = &mut self.forces {
+            forces.set_law(k, molten.then_some(FlowLaw { viscosity, ..body.material.flow }));
+        }
+        let known = self.molten.iter().position(|(range, _)| *range == body.range);
+        let own = &mut self.rest_densities[body.range.clone()];
+        match known {
+            None if molten => {
+                self.molten.push((body.range.clone(), own.to_vec()));
+                own.fill(0.0);
+            }
+            Some(at) if !molten => own.copy_from_slice(&self.molten.swap_remove(at).1),
+            _ => return,
+        }
+        self.coefficients[k] = (!molten).then_some(body.material.friction);
+    }
+
+    /// The particles that take part have changed: those of these bodies do now.
+    pub fn take_part(&mut self, bodies: &[Body]) {
+        self.particles.clear();
+        self.particles.extend(bodies.iter().flat_map(|b| b.range.clone()).map(|i| i as u32));
+    }
+
+    /// Two particles of the store change places.
+    pub fn swap(&mut self, i: usize, j: usize) {
+        self.kappa.swap(i, j);
+        self.volume_ratios.swap(i, j);
     }
 
     pub fn save(&self) -> Vec<u8> {

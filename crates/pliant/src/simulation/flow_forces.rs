@@ -48,7 +48,8 @@ impl FlowForces {
     pub fn new(setup: &Setup, kernel: Kernel, bodies: &[Body]) -> Option<Self> {
         let law = |body: &Body| body.solid.is_none().then_some(body.material.flow);
         let laws: Vec<Option<FlowLaw>> = bodies.iter().map(law).collect();
-        let any = |has: fn(&FlowLaw) -> bool| laws.iter().flatten().any(has);
+        let ever = |body: &Body| FlowLaw { viscosity: body.material.most_viscous(), ..body.material.flow };
+        let any = |has: fn(&FlowLaw) -> bool| bodies.iter().map(ever).any(|law| has(&law));
         let (s, support) = (setup.spacing, setup.support);
         let tension = any(|law| law.attracts()).then(|| SurfaceTension::new(s, support));
         let drag = any(|law| law.drag > 0.0).then(|| Drag::new(setup.air, s));
@@ -71,6 +72,11 @@ impl FlowForces {
             rigid_changes: Vec::new(),
             totals: ViscosityTotals::default(),
         })
+    }
+
+    /// How body k flows from now on; none if it is a solid.
+    pub fn set_law(&mut self, k: usize, law: Option<FlowLaw>) {
+        self.laws[k] = law;
     }
 
     pub fn has_viscosity(&self) -> bool {

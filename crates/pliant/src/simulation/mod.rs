@@ -1,19 +1,24 @@
 //! The simulation: set-up, state, step, diagnostics.
 
+mod attached;
 mod build;
 mod diagnostics;
+mod emitters;
 mod error;
 mod flow;
 mod flow_forces;
+mod occupied;
 mod probes;
 mod setup;
 mod solver_totals;
 mod state;
 mod step;
+mod sub_steps;
 mod time_step;
 
 pub use build::BuildError;
 pub use diagnostics::{BodyDiagnostics, PointFields};
+pub use emitters::{Emitter, Mouth};
 pub use error::{Stage, StepError, Trouble};
 pub use setup::*;
 pub use solver_totals::{PressureTotals, SolverTotals, ViscosityTotals};
@@ -22,12 +27,16 @@ pub use time_step::{Criterion, TimeStepLimit};
 
 use crate::elasticity::{ElasticBody, FactorShelf, ImplicitSolver, Method, StableStep};
 use crate::forces::contact::ParticleContacts;
+use crate::forces::rigid_contact::RigidContacts;
+use crate::geometry::Region;
 use crate::material::Material;
 use crate::math::{Real, Vec3};
 use crate::particles::Particles;
-use crate::rigid::RigidNow;
+use crate::rigid::RigidWorld;
+use attached::Attached;
 use flow::Flow;
 use std::ops::Range;
+use sub_steps::SubSteps;
 
 /// Matter in motion: particles, bodies and obstacles at a time.
 pub struct Simulation {
@@ -41,24 +50,35 @@ pub struct Simulation {
     effort_dt: Real,
     particles: Particles,
     bodies: Vec<Body>,
-    /// The rigid bodies at the time of the step.
-    rigids: Vec<RigidNow>,
+    rigids: RigidWorld,
+    /// Particles that rigid bodies carry.
+    attached: Vec<Attached>,
     contacts: ParticleContacts,
     /// Present neighbours and pressure, if the scene has one.
     flow: Option<Flow>,
+    rigid_contacts: RigidContacts,
     /// Factors that implicit bodies share.
     factors: FactorShelf,
     /// Velocities of the coming step, computed before anything is committed.
     next_velocities: Vec<Vec3>,
     times: StageTimes,
     solvers: SolverTotals,
+    /// Liquid outside is taken out.
+    domain: Region,
+    /// Particles of liquids taken out: overlapping others at the start, and outside the domain since.
+    removed: Removed,
     pressures: PressureTotals,
 }
 
 /// A body: a range of the store and what computes its forces.
 pub struct Body {
     pub name: String,
+    /// Its particles in the store.
     pub range: Range<usize>,
+    /// All rows of the store kept for it: those behind `range` wait to be emitted, or were removed.
+    room: Range<usize>,
+    /// Layers its emitter has emitted.
+    emitted: usize,
     pub material: Material,
     /// None for liquids.
     pub solid: Option<Solid>,
@@ -79,6 +99,7 @@ pub struct Solid {
     max_stretch_squared: Real,
     /// Stiffness over that at rest in the last step.
     stiffening: Real,
+    sub_steps: SubSteps,
 }
 
 /// A load with the particles (of the body) it acts on.
@@ -88,7 +109,26 @@ struct PlacedLoad {
     until: Option<Real>,
 }
 
+/// Particles of liquids that were taken out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// At the start, inside solids and rigid bodies.
+    pub overlapping: u64,
+    /// Outside the domain, or in a drain.
+    pub leaving: u64,
+}
+
 impl Simulation {
+    /// Particles of liquids taken out so far.
+    pub fn removed(&self) -> Removed {
+        self.removed
+    }
+
+    /// Number of particles in motion.
+    pub fn active_particles(&self) -> usize {
+        self.bodies.iter().map(|body| body.range.len()).sum()
+    }
+
     /// Time [s].
     pub fn time(&self) -> Real {
         self.time
@@ -110,6 +150,10 @@ impl Simulation {
     /// Positions and velocities, to set up a state by hand.
     pub fn particles_mut(&mut self) -> &mut Particles {
         &mut self.particles
+    }
+
+    pub fn rigids(&self) -> &RigidWorld {
+        &self.rigids
     }
 
     pub fn bodies(&self) -> &[Body] {

@@ -1,5 +1,6 @@
 //! What a simulation is made from: checked, trusted, in SI units.
 
+use super::Emitter;
 use crate::elasticity::Method;
 use crate::forces::drag::Air;
 use crate::forces::fields::Field;
@@ -8,7 +9,7 @@ use crate::kernel::KernelKind;
 use crate::material::Material;
 use crate::math::{Real, Vec3};
 use crate::pressure;
-use crate::rigid::{Motion, Rigid};
+use crate::rigid::{Joint, Motion, Rigid};
 
 /// Everything a [`Simulation`](super::Simulation) is built from.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +30,13 @@ pub struct Setup {
     pub pressure: Pressure,
     /// Do particles of bodies collide with one another (and rigids)?
     pub contact: Contact,
+    /// Liquid outside is taken out; if not given, outside ten times the room of all there is at the start.
+    pub domain: Option<Region>,
+    /// Liquid inside is taken out; in world coordinates.
+    pub drains: Vec<Region>,
     pub bodies: Vec<BodySetup>,
     pub rigids: Vec<Rigid>,
+    pub joints: Vec<Joint>,
     pub probes: Vec<ProbeSetup>,
 }
 
@@ -50,6 +56,8 @@ pub enum Pressure {
     None,
     /// One implicit pressure for all matter.
     Implicit(pressure::Settings),
+    /// One explicit pressure for all matter, which gives way a little.
+    Weak(pressure::Tait),
 }
 
 /// Which impulse contacts are looked for.
@@ -69,6 +77,8 @@ pub struct BodySetup {
     /// How its elastic force is computed; none for a liquid.
     pub method: Option<Method>,
     pub shape: Shape,
+    /// It starts empty and is filled by this, in place of its shape; liquids only.
+    pub emitter: Option<Emitter>,
     pub sampling: Sampling,
     pub pose: Pose,
     pub velocity: Vec3,
@@ -80,13 +90,23 @@ pub struct BodySetup {
     pub loads: Vec<Load>,
 }
 
-/// Particles held or driven.
+/// Particles held, driven or attached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pin {
     pub region: Region,
-    pub motion: Motion,
+    pub motion: PinMotion,
     /// Released at this time [s].
     pub until: Option<Real>,
+}
+
+/// What moves pinned particles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PinMotion {
+    Told(Motion),
+    /// The rigid body with this index carries them, and feels their forces.
+    Attached {
+        rigid: usize,
+    },
 }
 
 /// A force [N, in total] spread evenly over the particles of a region.

@@ -17,6 +17,9 @@ impl Simulation {
                 hash.update(&v.to_le_bytes());
             }
         }
+        if self.rigids.has_dynamic() {
+            hash.update(&self.rigids.exact_state());
+        }
         hash.digest()
     }
 
@@ -28,6 +31,9 @@ impl Simulation {
             ("last_dt".to_string(), self.last_dt.to_le_bytes().to_vec()),
             ("effort_dt".to_string(), self.effort_dt.to_le_bytes().to_vec()),
         ];
+        if self.rigids.has_dynamic() {
+            columns.push(("rigids".to_string(), self.rigids.save()));
+        }
         for (k, solid) in self.solids() {
             let name = &self.bodies[k].name;
             columns.push((format!("rotations/{name}"), solid.elastic.save_rotations()));
@@ -36,6 +42,7 @@ impl Simulation {
             }
         }
         if let Some(flow) = &self.flow {
+            columns.push(("ranges".to_string(), self.save_ranges()));
             columns.push(("pressure".to_string(), flow.save()));
         }
         columns
@@ -69,10 +76,19 @@ impl Simulation {
                 }
             }
         }
+        if self.flow.is_some() && !self.restore_ranges(find("ranges")?) {
+            return Err("column \"ranges\" is not of these bodies".into());
+        }
         if let Some(flow) = &mut self.flow
             && !flow.restore(find("pressure")?)
         {
             return Err(format!("column \"pressure\" is not of {n} particles"));
+        }
+        self.time = time;
+        self.load_rigids();
+        if self.rigids.has_dynamic() {
+            let misfit = |error| format!("column \"rigids\": {error}");
+            self.rigids.restore(time, find("rigids")?).map_err(misfit)?;
         }
         self.last_dt = number("last_dt")?;
         self.effort_dt = number("effort_dt")?;
@@ -80,6 +96,34 @@ impl Simulation {
         (self.time, self.steps) = (time, steps);
         self.set_moduli();
         Ok(())
+    }
+}
+
+impl Simulation {
+    /// Particles and emitted layers of each body, and what was taken out.
+    fn save_ranges(&self) -> Vec<u8> {
+        let bodies = self.bodies.iter().flat_map(|b| [b.range.len() as u64, b.emitted as u64]);
+        bodies.chain([self.removed.leaving]).flat_map(u64::to_le_bytes).collect()
+    }
+
+    fn restore_ranges(&mut self, bytes: &[u8]) -> bool {
+        let number = |b: &[u8]| u64::from_le_bytes(b.try_into().expect("eight bytes by construction"));
+        let numbers: Vec<u64> = bytes.chunks_exact(8).map(number).collect();
+        let pairs = numbers.chunks_exact(2).zip(&self.bodies);
+        let fits = |(pair, body): (&[u64], &super::Body)| pair[0] <= body.room.len() as u64;
+        if numbers.len() != 2 * self.bodies.len() + 1 || bytes.len() % 8 != 0 || !pairs.into_iter().all(fits)
+        {
+            return false;
+        }
+        for (body, pair) in self.bodies.iter_mut().zip(numbers.chunks_exact(2)) {
+            body.range.end = body.room.start + pair[0] as usize;
+            body.emitted = pair[1] as usize;
+        }
+        self.removed.leaving = numbers[2 * self.bodies.len()];
+        if let Some(flow) = &mut self.flow {
+            flow.take_part(&self.bodies);
+        }
+        true
     }
 }
 

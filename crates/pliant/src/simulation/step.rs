@@ -4,14 +4,18 @@
 //! symplectic Euler with the clocks read right: second order, free fall exact, stable for dt < 2/omega.
 //! The elastic forces of implicit bodies are those at the end of the step: stable for any dt, first order.
 
+use super::attached::carrier;
 use super::flow::FlowInput;
-use super::{Body, BodySetup, Simulation, Solid, Stage, StepError, TimeStepLimit, Trouble};
+use super::{Body, BodySetup, PinMotion, Simulation, Solid, Stage, StepError, TimeStepLimit, Trouble};
 use crate::elasticity::{Deformation, SolveReport, StepInput};
-use crate::forces::contact::{ContactInput, RigidContacts};
+use crate::forces::contact::ContactInput;
 use crate::forces::fields::Field;
+use crate::forces::rigid_contact::RigidContactInput;
+use crate::material::Material;
 use crate::math::{Real, Vec3, max_with_index, sum};
 use crate::particles::{FREE, Particles};
 use crate::pressure::PressureReport;
+use crate::rigid::RigidWorld;
 use rayon::prelude::*;
 use std::time::Instant;
 
@@ -66,13 +70,13 @@ impl StageTimes {
 impl Simulation {
     /// Takes one step towards `until`, no further.
     pub fn step(&mut self, until: Real) -> Result<StepReport, StepError> {
+        self.emit_and_drain();
         self.compute_elastic_forces()?;
         self.survey_flow();
         let limit = self.time_step_limit();
         let mut dt = fit(until - self.time, limit.dt);
         if dt.is_nan() || dt <= SHORTEST * until.abs() {
-            let (body, particle) = limit.at.unwrap_or((0, 0));
-            let i = self.bodies[body].range.start + particle;
+            let i = limit.at.map_or(0, |(body, particle)| self.bodies[body].range.start + particle);
             return Err(self.error(Stage::Velocities, Trouble::NoStep, i, dt));
         }
         let mut retries = 0;
@@ -80,11 +84,16 @@ impl Simulation {
         let (contacts, solve) = loop {
             self.apply_forces(dt); // explicit elasticity, gravity, fields, loads, damping
             self.move_pins(dt);
+            self.push_carriers();
+            self.take_sub_steps(dt);
             let solved = self.solve_implicit_bodies(dt);
             let contacts = self.resolve_contacts(dt);
+            let elastic_dt = dt;
+            dt = self.shorten(dt);
             self.act_between_particles(dt); // tension, adhesion, drag, XSPH, viscosity
-            pressure = self.solve_pressure(dt);
+            pressure = self.solve_pressure(elastic_dt, dt);
             self.move_pins(dt);
+            self.push_carriers();
             match solved.and_then(|solve| self.check_velocities(dt).map(|()| solve)) {
                 Ok(solve) => break (contacts, solve),
                 Err(error) if retries == RETRIES => return Err(error),
@@ -117,6 +126,10 @@ impl Simulation {
         let particles = &self.particles;
         self.bodies.par_iter_mut().for_each(|body| {
             let Some(solid) = body.solid.as_mut().filter(|solid| solid.implicit.is_none()) else { return };
+            if solid.is_molten() {
+                solid.elastic.forces.fill(glam::Vec3::ZERO);
+                return;
+            }
             let (x, v) =
                 (&particles.positions[body.range.clone()], &particles.velocities[body.range.clone()]);
             let deformation = solid.elastic.compute_forces(x, v);
@@ -131,14 +144,14 @@ impl Simulation {
         let start = Instant::now();
         let (particles, pushed, time) = (&self.particles, &self.next_velocities, self.time);
         for (body, setup) in self.bodies.iter_mut().zip(&self.setup.bodies) {
-            let Some(solid) = &mut body.solid else { continue };
+            let Some(solid) = body.solid.as_mut().filter(|solid| !solid.is_molten()) else { continue };
             let Some(implicit) = &mut solid.implicit else { continue };
             let pins = &particles.pins[body.range.clone()];
             implicit.prepare(&solid.elastic, dt, &|i| setup.is_held(pins[i], time), &mut self.factors);
         }
         let solve = |body: &mut Body| {
             let range = body.range.clone();
-            let solid = body.solid.as_mut()?;
+            let solid = body.solid.as_mut().filter(|solid| !solid.is_molten())?;
             let implicit = solid.implicit.as_mut()?;
             let step = StepInput {
                 dt,
@@ -151,8 +164,11 @@ impl Simulation {
             Some(report)
         };
         let reports: Vec<Option<SolveReport>> = self.bodies.par_iter_mut().map(solve).collect();
-        for body in &self.bodies {
-            let Some(implicit) = body.solid.as_ref().and_then(|solid| solid.implicit.as_ref()) else {
+        let mut gains = vec![Vec3::ZERO; self.bodies.len()];
+        for (body, gain) in self.bodies.iter().zip(&mut gains) {
+            let Some(implicit) =
+                body.solid.as_ref().filter(|s| !s.is_molten()).and_then(|s| s.implicit.as_ref())
+            else {
                 continue;
             };
             let velocities = &self.particles.velocities[body.range.clone()];
@@ -160,11 +176,11 @@ impl Simulation {
             let next = &mut self.next_velocities[body.range.clone()];
             let solved = |i: usize| velocities[i] + implicit.change[i].as_dvec3();
             // Elastic forces give a free body no momentum; what the rounding of the solve gave is taken back.
-            let drift = if implicit.holds_any() {
-                Vec3::ZERO
-            } else {
-                let mass = sum(masses.len(), 0.0, |i| masses[i]);
-                sum(masses.len(), Vec3::ZERO, |i| (solved(i) - next[i]) * masses[i]) / mass
+            let gained = |i: usize| if implicit.is_held(i) { Vec3::ZERO } else { solved(i) - next[i] };
+            *gain = sum(masses.len(), Vec3::ZERO, |i| gained(i) * masses[i]);
+            let drift = match implicit.holds_any() {
+                true => Vec3::ZERO,
+                false => *gain / sum(masses.len(), 0.0, |i| masses[i]),
             };
             next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, next)| {
                 if !implicit.is_held(i) {
@@ -172,6 +188,7 @@ impl Simulation {
                 }
             });
         }
+        self.push_carriers_by_solves(dt, &gains);
         self.times.elasticity += milliseconds(start);
         self.check_deformation()?;
         Ok(reports.into_iter().flatten().fold(SolveReport::default(), SolveReport::worse))
@@ -204,6 +221,7 @@ impl Simulation {
     /// v* = v + (f/m + g) (dt + last dt)/2, fields, loads, mass-proportional damping.
     fn apply_forces(&mut self, dt: Real) {
         let start = Instant::now();
+        self.rigids.begin(self.time, dt);
         // velocities go from the middle of the last step to the middle of this one
         let (from, to) = (self.time - 0.5 * self.last_dt, self.time + 0.5 * dt);
         let full = dt;
@@ -212,10 +230,13 @@ impl Simulation {
         let acting = |field| (field, Field::duration_within(field, from, to));
         let fields: Vec<(&Field, Real)> =
             self.setup.fields.iter().map(acting).filter(|(_, duration)| *duration > 0.0).collect();
-        for body in &self.bodies {
+        for (field, duration) in &fields {
+            field.push_rigids(*duration, &mut self.rigids);
+        }
+        for (k, body) in self.bodies.iter().enumerate() {
             let keep = (-body.material.damping * dt).exp();
             let explicit = body.solid.as_ref().is_none_or(|solid| solid.implicit.is_none());
-            let forces = body.explicit_forces();
+            let forces = body.explicit_forces().filter(|_| !self.needs_sub_steps(k, full));
             // Damping must not touch what implicit forces have yet to balance, or a body would rest at a smaller load.
             let kept = if explicit { keep } else { 1.0 };
             let velocities = &self.particles.velocities[body.range.clone()];
@@ -239,6 +260,7 @@ impl Simulation {
         if let Some(flow) = &self.flow {
             flow.push_solids(full, &mut self.next_velocities);
         }
+        self.note_attached(gravity * dt);
         self.times.motion += milliseconds(start);
     }
 
@@ -246,32 +268,47 @@ impl Simulation {
     fn survey_flow(&mut self) {
         let Some(mut flow) = self.flow.take() else { return };
         let start = Instant::now();
-        self.rigids.clear();
-        self.rigids.extend(self.setup.rigids.iter().map(|rigid| rigid.at(self.time)));
         let inverse_mass = |i: usize| self.inverse_mass(i);
         flow.survey(&FlowInput {
             particles: &self.particles,
             inverse_mass: &inverse_mass,
-            rigids: &self.rigids,
+            rigids: self.rigids.now(),
         });
         self.flow = Some(flow);
         self.times.neighbors += milliseconds(start);
+    }
+
+    /// The step again, now that the velocities before pressure are known [P18 Alg. 3]: what elasticity has made fast
+    /// must not pass through other matter.
+    fn shorten(&self, dt: Real) -> Real {
+        if self.flow.is_none() {
+            return dt;
+        }
+        let next = &self.next_velocities;
+        let (fastest, _) = max_with_index(next.len(), |i| next[i].length_squared());
+        let longest = self.cfl() * self.setup.spacing / fastest.sqrt();
+        if longest < dt { longest.max(0.1 * dt) } else { dt }
     }
 
     /// What acts between near particles of liquids besides pressure.
     fn act_between_particles(&mut self, dt: Real) {
         let Some(flow) = &mut self.flow else { return };
         let start = Instant::now();
-        flow.act(dt, &self.rigids, &mut self.next_velocities);
+        flow.act(dt, self.rigids.now(), &mut self.next_velocities);
+        push_rigids(&mut self.rigids, &flow.impulses);
         self.times.forces += milliseconds(start);
     }
 
-    /// Velocities with which nothing is compressed at the end of the step.
-    fn solve_pressure(&mut self, dt: Real) -> PressureReport {
+    /// Velocities with which nothing is compressed at the end of the step. `elastic_dt` is the step that the elastic
+    /// forces were computed for.
+    fn solve_pressure(&mut self, elastic_dt: Real, dt: Real) -> PressureReport {
         let Some(flow) = &mut self.flow else { return PressureReport::default() };
         let start = Instant::now();
-        flow.push_solids(-dt, &mut self.next_velocities);
-        let report = flow.solve(dt, &self.rigids, &mut self.next_velocities);
+        flow.push_solids(-elastic_dt, &mut self.next_velocities);
+        let report = flow.solve(dt, self.rigids.now(), &mut self.next_velocities);
+        push_rigids(&mut self.rigids, &flow.impulses);
+        flow.rub(dt, self.rigids.now(), &self.particles.positions, &mut self.next_velocities);
+        push_rigids(&mut self.rigids, &flow.impulses);
         self.times.pressure += milliseconds(start);
         report
     }
@@ -280,7 +317,9 @@ impl Simulation {
     fn inverse_mass(&self, i: usize) -> Real {
         let Particles { masses, pins, .. } = &self.particles;
         let held = pins[i] != FREE && self.setup.bodies[self.locate(i).0].is_held(pins[i], self.time);
-        if held { 0.0 } else { 1.0 / masses[i] }
+        // what a rigid body carries is pushed as if it were free, and pushes the body
+        let held = held && carrier(&self.attached, i, self.time).is_none();
+        if held || self.told_velocity(i).is_some() { 0.0 } else { 1.0 / masses[i] }
     }
 
     /// Impulses between particles, then against rigid bodies.
@@ -294,30 +333,30 @@ impl Simulation {
         let bodies = &self.bodies;
         let held = |i: usize| {
             pins[i] != FREE
-                && setup.bodies[bodies.partition_point(|b| b.range.end <= i)].is_held(pins[i], time)
+                && setup.bodies[bodies.partition_point(|b| b.range.end <= i)].is_told(pins[i], time)
         };
         let inverse_mass = |i: usize| if held(i) { 0.0 } else { 1.0 / masses[i] };
         let input = ContactInput { positions, rest_positions, inverse_mass: &inverse_mass, dt };
         let contacts = self.contacts.resolve(&input, &mut self.next_velocities);
-        self.rigids.clear();
-        self.rigids.extend(setup.rigids.iter().map(|rigid| rigid.at(time)));
-        if !self.rigids.is_empty() {
-            let rigid_contacts = RigidContacts { rigids: &self.rigids, spacing: setup.spacing, dt };
-            for body in bodies {
-                let law = body.surface_law();
-                let x = &positions[body.range.clone()];
-                let next = &mut self.next_velocities[body.range.clone()];
-                next.par_iter_mut().zip(x).with_min_len(TASK).for_each(|(v, x)| {
-                    *v = rigid_contacts.meet(law, *x, *v);
-                });
-            }
-        }
+        let attached = &self.attached;
+        let carrier = |i: usize| if pins[i] == FREE { None } else { carrier(attached, i, time) };
+        let laws: Vec<_> = bodies.iter().map(|b| (b.range.clone(), b.surface_law())).collect();
+        let (inverse_mass, carrier) = (&inverse_mass, &carrier);
+        let input = RigidContactInput { positions, inverse_mass, carrier, bodies: &laws, dt };
+        self.rigid_contacts.resolve(&input, &mut self.rigids, &mut self.next_velocities);
         self.times.contact += milliseconds(start);
         contacts
     }
 
-    /// Pinned particles go where their pin carries them.
+    /// Pinned particles go where their pin carries them, liquid in the mouth of an emitter as it is told.
     fn move_pins(&mut self, dt: Real) {
+        for k in (0..self.bodies.len()).filter(|&k| self.setup.bodies[k].emitter.is_some()) {
+            for i in self.bodies[k].range.clone() {
+                if let Some(velocity) = self.told_velocity(i) {
+                    self.next_velocities[i] = velocity;
+                }
+            }
+        }
         let (time, particles) = (self.time, &self.particles);
         for (body, setup) in self.bodies.iter().zip(&self.setup.bodies) {
             if setup.pins.is_empty() {
@@ -328,9 +367,10 @@ impl Simulation {
             next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(k, v)| {
                 let i = first + k;
                 let Some(pin) = setup.pins.get(particles.pins[i] as usize) else { return };
-                if pin.until.is_none_or(|t| time < t) {
-                    let target =
-                        pin.motion.carry(setup.start_position(particles.rest_positions[i]), time + dt);
+                if let PinMotion::Told(motion) = pin.motion
+                    && pin.until.is_none_or(|t| time < t)
+                {
+                    let target = motion.carry(setup.start_position(particles.rest_positions[i]), time + dt);
                     *v = (target - particles.positions[i]) / dt;
                 }
             });
@@ -339,7 +379,15 @@ impl Simulation {
 
     /// Nothing is committed that is not finite or about to explode.
     fn check_velocities(&self, dt: Real) -> Result<(), StepError> {
+        if let Some((speed, k)) = self.rigids.fastest()
+            && !speed.is_finite()
+        {
+            return Err(self.rigid_error(k, dt));
+        }
         let next = &self.next_velocities;
+        if next.is_empty() {
+            return Ok(());
+        }
         let (fastest, i) = max_with_index(next.len(), |i| next[i].length_squared());
         let speed = fastest.sqrt();
         if !speed.is_finite() {
@@ -359,6 +407,8 @@ impl Simulation {
     /// x ← x + dt v.
     fn advance(&mut self, dt: Real, until: Real) {
         let start = Instant::now();
+        self.rigids.step(self.time, dt);
+        self.carry_attached(dt);
         let Particles { positions, velocities, .. } = &mut self.particles;
         positions
             .par_iter_mut()
@@ -369,11 +419,18 @@ impl Simulation {
                 *v = *next;
                 *x += *next * dt;
             });
+        for body in &self.bodies {
+            let lead = body.solid.as_ref().map_or(&[][..], |solid| &solid.sub_steps.lead);
+            for (v, lead) in velocities[body.range.clone()].iter_mut().zip(lead) {
+                *v += *lead;
+            }
+        }
         // The last step to an output time lands on it exactly.
         self.time = if (until - self.time - dt).abs() <= 1e-9 * dt { until } else { self.time + dt };
         self.steps += 1;
         self.last_dt = dt;
         self.set_moduli();
+        self.load_rigids();
         self.times.motion += milliseconds(start);
     }
 
@@ -384,6 +441,13 @@ impl Simulation {
                 solid.elastic.set_moduli(schedule.at(self.time));
             }
         }
+        if let Some(flow) = &mut self.flow {
+            for (k, body) in self.bodies.iter().enumerate() {
+                if let (Some(_), Some(solid)) = (&body.material.schedule, &body.solid) {
+                    flow.set_molten(k, body, solid.is_molten(), body.material.viscosity_at(self.time));
+                }
+            }
+        }
     }
 
     fn error(&self, stage: Stage, trouble: Trouble, i: usize, dt: Real) -> StepError {
@@ -391,11 +455,24 @@ impl Simulation {
         StepError {
             stage,
             trouble,
-            body: self.bodies[body].name.clone(),
-            particle,
+            body: self.bodies.get(body).map_or_else(String::new, |body| body.name.clone()),
+            particle: Some(particle as u32),
             time: self.time,
             dt,
             remedy: trouble.remedy().into(),
+        }
+    }
+
+    /// Rigid body `k` has no finite velocity.
+    fn rigid_error(&self, k: usize, dt: Real) -> StepError {
+        StepError {
+            stage: Stage::Velocities,
+            trouble: Trouble::NotFinite,
+            body: self.setup.rigids[k].name.clone(),
+            particle: None,
+            time: self.time,
+            dt,
+            remedy: "try a smaller time_step.max, or a start without overlaps".into(),
         }
     }
 }
@@ -409,7 +486,17 @@ impl Body {
 }
 
 impl Solid {
-    fn note_deformation(&mut self, deformation: Deformation) {
+    /// Has it lost all its stiffness for now?
+    pub(super) fn is_molten(&self) -> bool {
+        self.elastic.moduli().is_liquid()
+    }
+
+    /// Stiffness over that at rest with the moduli of the start, at which its frequency was found.
+    pub(super) fn stiffening_now(&self, material: &Material) -> Real {
+        self.stiffening * self.elastic.moduli().stiffness_over(material.moduli)
+    }
+
+    pub(super) fn note_deformation(&mut self, deformation: Deformation) {
         self.max_stretch_squared = deformation.max_stretch_squared();
         self.stiffening = deformation.stiffening(self.method.law);
         self.most_deformed = deformation.particle;
@@ -418,8 +505,21 @@ impl Solid {
 
 impl BodySetup {
     /// Is a particle with this pin held at this time?
-    fn is_held(&self, pin: u32, time: Real) -> bool {
+    pub(super) fn is_held(&self, pin: u32, time: Real) -> bool {
         self.pins.get(pin as usize).is_some_and(|pin| pin.until.is_none_or(|t| time < t))
+    }
+
+    /// Is it held, and moves as told, whatever pushes it?
+    fn is_told(&self, pin: u32, time: Real) -> bool {
+        let told = |pin: &super::Pin| matches!(pin.motion, PinMotion::Told(_));
+        self.is_held(pin, time) && self.pins.get(pin as usize).is_some_and(told)
+    }
+}
+
+/// What particles give to rigid bodies: impulses, and angular impulses about their centres.
+fn push_rigids(rigids: &mut RigidWorld, impulses: &[[Vec3; 2]]) {
+    for (k, [impulse, angular]) in impulses.iter().enumerate() {
+        rigids.apply_impulse(k, *impulse, *angular);
     }
 }
 

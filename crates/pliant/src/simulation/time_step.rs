@@ -1,6 +1,6 @@
 //! How long the next step may be, and what says so.
 
-use super::{Simulation, TimeStep};
+use super::{Pressure, Simulation, TimeStep};
 use crate::elasticity::SolveReport;
 use crate::forces::surface_tension::longest_step;
 use crate::math::{Real, max_with_index};
@@ -22,12 +22,16 @@ pub enum Criterion {
     Stiffness,
     /// A particle's speed: it may move only a part of the spacing.
     Speed,
+    /// The speed of a dynamic rigid body.
+    RigidSpeed,
     /// XSPH damping of a body.
     Damping,
     /// The surface tension or adhesion of a liquid.
     Tension,
     /// Implicit solves took many iterations.
     Effort,
+    /// Sound in a weakly compressible liquid.
+    Sound,
 }
 
 impl Criterion {
@@ -36,9 +40,11 @@ impl Criterion {
             Criterion::Scene => "scene",
             Criterion::Stiffness => "stiffness",
             Criterion::Speed => "speed",
+            Criterion::RigidSpeed => "rigid_speed",
             Criterion::Damping => "damping",
             Criterion::Tension => "tension",
             Criterion::Effort => "effort",
+            Criterion::Sound => "sound",
         }
     }
 }
@@ -61,12 +67,18 @@ impl TimeStepLimit {
 }
 
 impl Simulation {
+    /// Spacings a particle may move in one step.
+    pub(super) fn cfl(&self) -> Real {
+        match self.setup.time_step {
+            TimeStep::Adaptive { cfl, .. } => cfl,
+            TimeStep::Fixed(_) => FIXED_CFL,
+        }
+    }
+
     /// The longest step the present state admits.
     pub fn time_step_limit(&self) -> TimeStepLimit {
-        let (scene, cfl) = match self.setup.time_step {
-            TimeStep::Adaptive { max, cfl } => (max, cfl),
-            TimeStep::Fixed(dt) => (dt, FIXED_CFL),
-        };
+        let (TimeStep::Adaptive { max: scene, .. } | TimeStep::Fixed(scene)) = self.setup.time_step;
+        let cfl = self.cfl();
         let mut limit = TimeStepLimit { dt: scene, criterion: Criterion::Scene, at: None };
         for (k, body) in self.bodies.iter().enumerate() {
             let flow = &body.material.flow;
@@ -76,10 +88,9 @@ impl Simulation {
                 limit.tighten(dt, Criterion::Tension, (k, 0));
             }
             let Some(solid) = &body.solid else { continue };
-            if let Some(stable) = &solid.stable {
-                // the frequency is that at the moduli of the start
-                let moduli = solid.elastic.moduli().stiffness_over(body.material.moduli);
-                let dt = stable.time_step(solid.stiffening * moduli);
+            // with pressure, explicit bodies take their own steps inside the common one
+            if let Some(stable) = solid.stable.filter(|_| self.flow.is_none()) {
+                let dt = stable.time_step(solid.stiffening_now(&body.material));
                 limit.tighten(dt, Criterion::Stiffness, (k, stable.particle));
             }
             if solid.method.xsph > 0.0 {
@@ -88,6 +99,17 @@ impl Simulation {
         }
         if matches!(self.setup.time_step, TimeStep::Adaptive { .. }) && self.effort_dt < limit.dt {
             limit = TimeStepLimit { dt: self.effort_dt, criterion: Criterion::Effort, at: None };
+        }
+        if let Pressure::Weak(tait) = self.setup.pressure {
+            let dt = tait.time_step(self.setup.spacing);
+            if dt < limit.dt {
+                limit = TimeStepLimit { dt, criterion: Criterion::Sound, at: None };
+            }
+        }
+        let rigid_speed = self.rigids.fastest().map_or(0.0, |(speed, _)| speed);
+        if rigid_speed * limit.dt > cfl * self.setup.spacing && !self.particles.is_empty() {
+            let dt = cfl * self.setup.spacing / rigid_speed;
+            limit = TimeStepLimit { dt, criterion: Criterion::RigidSpeed, at: None };
         }
         let velocities = &self.particles.velocities;
         let (fastest, i) = max_with_index(velocities.len(), |i| velocities[i].length_squared());
@@ -111,14 +133,16 @@ impl Simulation {
 
     /// Body and particle within the body of a particle of the store.
     pub(super) fn locate(&self, i: usize) -> (usize, usize) {
-        let body = self.bodies.partition_point(|b| b.range.end <= i).min(self.bodies.len() - 1);
-        (body, i - self.bodies[body].range.start)
+        let body = self.bodies.partition_point(|b| b.room.end <= i).min(self.bodies.len().saturating_sub(1));
+        (body, i - self.bodies.get(body).map_or(0, |body| body.range.start))
     }
 
     /// Words for a limit: "stiffness of \"beam\" (particle 12)".
     pub fn describe(&self, limit: &TimeStepLimit) -> String {
         match limit.at {
             None if limit.criterion == Criterion::Effort => "the effort of the solvers".to_string(),
+            None if limit.criterion == Criterion::Sound => "the speed of sound of the liquids".to_string(),
+            None if limit.criterion == Criterion::RigidSpeed => "the speed of a rigid body".to_string(),
             None => "time_step of the scene".to_string(),
             Some((body, particle)) => {
                 format!("{} of \"{}\" (particle {particle})", limit.criterion.name(), self.bodies[body].name)

@@ -7,13 +7,24 @@ mod other_programs;
 mod tables;
 mod writer;
 
-use super::{Field, Frame, FrameBody, Values};
-use crate::scene::Format;
+use super::{Faces, Field, Frame, FrameBody, Values};
+use crate::scene::{Format, OutputSettings};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-const EVERY_FORMAT: [Format; 2] = [Format::Vtk, Format::Ply];
+/// Formats that hold all of a frame.
+const WHOLE_FORMATS: [Format; 4] = [Format::Vtk, Format::Ply, Format::Usd, Format::Npz];
+
+/// Every format in every way it is written.
+fn every_way() -> Vec<(Format, OutputSettings)> {
+    let ways = Format::ALL.iter().flat_map(|(format, _)| [(*format, false), (*format, true)]);
+    ways.map(|(format, compress)| (format, OutputSettings { compress, ..settings(&[format]) })).collect()
+}
+
+fn settings(formats: &[Format]) -> OutputSettings {
+    OutputSettings { fps: 50.0, formats: formats.to_vec(), compress: false, checkpoint_every: 1.0 }
+}
 
 /// An empty folder that goes when it is dropped.
 struct Folder(PathBuf);
@@ -60,6 +71,7 @@ fn frame(index: u32, points: usize) -> Frame {
             FrameBody { name: "a--b ---> \"Würfel\" \u{1f600}\n\\&<x>".into(), count: points - first },
             FrameBody { name: String::new(), count: 0 },
         ],
+        spacing: Some(0.1),
         positions: (0..points).map(|k| vector(k + 1)).collect(),
         fields: vec![
             field("velocity", Values::Vectors((0..points).map(|k| vector(k + 5)).collect())),
@@ -68,7 +80,21 @@ fn frame(index: u32, points: usize) -> Frame {
             field("x", Values::Scalars((0..points).map(number).collect())),
             field("normal & \"tangent\"", Values::Vectors((0..points).map(|k| vector(k + 9)).collect())),
         ],
+        faces: None,
     }
+}
+
+/// A mesh with normals and texture coordinates.
+fn mesh(index: u32, points: usize) -> Frame {
+    let mut mesh = frame(index, points);
+    let number = |k: usize| (k * 31 % 17) as f32 / 16.0;
+    mesh.fields[4].name = "normal".into();
+    let ends: Vec<usize> = mesh.body_ranges().map(|(_, range)| range.end).collect();
+    let whole = |corner: &usize| ends.iter().all(|end| *corner >= *end || corner + 2 < *end);
+    let triangles = (0..points).filter(whole).map(|k| [k as u32, k as u32 + 2, k as u32 + 1]).collect();
+    let texture = Some((0..points).map(|k| [number(k), number(k + 5)]).collect());
+    mesh.faces = Some(Faces { triangles, texture });
+    mesh
 }
 
 /// A repeatable stream of numbers (splitmix64).

@@ -1,109 +1,116 @@
-//! Do the programs people use read what we write? Needs `python3` with meshio (and PyVista) to say so.
+//! Do the programs people use read what we write, and do we read what they write? Needs `python3` with numpy, meshio,
+//! PyVista, pysplashsurf and usd-core to say so; `.ci/run` installs them.
 
-use super::{Folder, frame};
-use crate::output::{Values, encode, extension, write_atomically};
-use crate::scene::Format;
+use super::{Folder, mesh, settings};
+use crate::output::{
+    Frame, FrameWriter, Values, encode, extension, read_frame, write_atomically, write_film,
+};
+use crate::scene::{Format, OutputSettings};
 use std::path::Path;
 use std::process::Command;
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/output/tests/other_programs.py");
 
 /// `PLIANT_PYTHON`, or `python3`, if it has the module.
 fn python_with(module: &str) -> Option<String> {
     let python = std::env::var("PLIANT_PYTHON").unwrap_or_else(|_| "python3".into());
-    let found = Command::new(&python).args(["-c", &format!("import {module}")]).output();
+    let found = Command::new(&python).args(["-c", &format!("import {module}, numpy")]).output();
     if found.is_ok_and(|output| output.status.success()) {
         return Some(python);
     }
-    println!("skipped: {python} has no {module} (pip install {module}, or set PLIANT_PYTHON)");
+    println!("skipped: {python} has no {module} and numpy (see .ci/run, or set PLIANT_PYTHON)");
     None
 }
 
-fn run(python: &str, script: &str, folder: &Path) {
-    let output = Command::new(python).arg("-c").arg(script).arg(folder).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+/// A mesh at 0.6 s, and its points alone.
+fn frames() -> [(&'static str, Frame); 2] {
+    let mesh = Frame { time: 0.6000000000000001, ..mesh(4, 1000) };
+    [("points", Frame { faces: None, ..mesh.clone() }), ("mesh", mesh)]
 }
 
-/// Stores a frame in both formats, and its columns as bare numbers to compare with.
+/// Stores frames in all formats, and their columns as bare numbers to compare with.
 fn store(folder: &Path) {
-    let frame = frame(4, 1000);
-    for format in [Format::Vtk, Format::Ply] {
-        let path = folder.join(format!("frame.{}", extension(format)));
-        write_atomically(&path, &encode(&frame, format)).unwrap();
-    }
-    let floats = |name: &str, values: &[f32]| {
-        let bytes: Vec<u8> = values.iter().flat_map(|a| a.to_le_bytes()).collect();
-        write_atomically(&folder.join(name), &bytes).unwrap();
-    };
-    floats("positions", frame.positions.as_flattened());
-    for (k, field) in frame.fields.iter().enumerate() {
-        match &field.values {
-            Values::Vectors(values) => floats(&format!("{k}"), values.as_flattened()),
-            Values::Scalars(values) => floats(&format!("{k}"), values),
-            Values::Integers(values) => {
-                let bytes: Vec<u8> = values.iter().flat_map(|n| n.to_le_bytes()).collect();
-                write_atomically(&folder.join(format!("{k}")), &bytes).unwrap();
+    for (name, frame) in frames() {
+        for (format, _) in Format::ALL {
+            for (prefix, compress) in [("", false), ("small_", true)] {
+                let path = folder.join(format!("{prefix}{name}.{}", extension(format)));
+                let settings = OutputSettings { compress, ..settings(&[]) };
+                write_atomically(&path, &encode(&frame, format, &settings)).unwrap();
             }
+        }
+    }
+    let [(_, points), (_, mesh)] = frames();
+    let put = |name: &str, bytes: Vec<u8>| write_atomically(&folder.join(name), &bytes).unwrap();
+    let floats = |values: &[f32]| values.iter().flat_map(|a| a.to_le_bytes()).collect::<Vec<_>>();
+    put("positions", floats(mesh.positions.as_flattened()));
+    for (k, field) in mesh.fields.iter().enumerate() {
+        let bytes = match &field.values {
+            Values::Vectors(values) => floats(values.as_flattened()),
+            Values::Scalars(values) => floats(values),
+            Values::Integers(values) => values.iter().flat_map(|n| n.to_le_bytes()).collect(),
+        };
+        put(&format!("{k}"), bytes);
+    }
+    let faces = mesh.faces.unwrap();
+    put("triangles", faces.triangles.as_flattened().iter().flat_map(|n| n.to_le_bytes()).collect());
+    put("texture", floats(faces.texture.unwrap().as_flattened()));
+    store_runs(folder, &points);
+}
+
+/// Several frames: a run, and a film in one file.
+fn store_runs(folder: &Path, points: &Frame) {
+    let at = |k: u32| Frame { index: k, time: 0.6 + 0.02 * f64::from(k), ..points.clone() };
+    let mut writer = FrameWriter::new(folder, &settings(&[Format::Usd]), "run").unwrap();
+    (0..3).for_each(|k| writer.submit(at(k)).unwrap());
+    writer.finish().unwrap();
+    write_film(&folder.join("film.usdc"), 50.0, (0..2).map(|k| Ok(at(k)))).unwrap();
+}
+
+/// Lets a reader look at the stored files, then compares what it has written itself with the same frame.
+fn check(module: &str, reader: &str, foreign: &[&str]) {
+    let Some(python) = python_with(module) else { return };
+    let folder = Folder::new();
+    store(folder.path());
+    let output = Command::new(&python).arg(SCRIPT).arg(folder.path()).arg(reader).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let [(_, points), (_, mesh)] = frames();
+    for name in foreign {
+        let found = read_frame(&folder.path().join(name)).unwrap();
+        assert_eq!(found.positions, points.positions, "{name}");
+        assert_eq!(found.field("velocity"), points.field("velocity"), "{name}");
+        assert_eq!(found.field("body"), points.field("body"), "{name}");
+        if let Some(faces) = found.faces {
+            assert_eq!(Some(faces.triangles), mesh.faces.clone().map(|faces| faces.triangles), "{name}");
         }
     }
 }
 
-const COLUMNS: &str = r#"
-import sys, numpy as np
-folder = sys.argv[1]
-def column(name, width=1, dtype='<f4'):
-    values = np.fromfile(f'{folder}/{name}', dtype)
-    return values.reshape(-1, 3) if width == 3 else values
-def same(found, expected):
-    assert np.array_equal(np.asarray(found).reshape(expected.shape), expected), (found, expected)
-"#;
-
-const VTU_FIELDS: &str = r#"
-def check(fields):
-    assert len(fields) == 5, list(fields)
-    same(fields['velocity'], column('0', 3))
-    same(fields['body'], column('1', 1, '<i4'))
-    same(fields['von Mises stress <Pa>'], column('2'))
-    same(fields['x'], column('3'))
-    same(fields['normal & "tangent"'], column('4', 3))
-"#;
-
 #[test]
-fn meshio_reads_the_same_numbers() {
-    let Some(python) = python_with("meshio") else { return };
-    let folder = Folder::new();
-    store(folder.path());
-    let script = r#"
-import meshio
-mesh = meshio.read(f'{folder}/frame.vtu')
-same(mesh.points, column('positions', 3))
-check(mesh.point_data)
-same(mesh.field_data['TimeValue'], np.array([0.6000000000000001]))
-same(mesh.cells_dict['vertex'].ravel(), np.arange(1000))
-mesh = meshio.read(f'{folder}/frame.ply')
-same(mesh.points, column('positions', 3))
-velocity = column('0', 3)
-for k, name in enumerate(['vx', 'vy', 'vz']):
-    same(mesh.point_data[name], velocity[:, k])
-same(mesh.point_data['body'], column('1', 1, '<i4'))
-same(mesh.point_data['von_Mises_stress__Pa_'], column('2'))
-same(mesh.point_data['x_'], column('3'))
-"#;
-    run(&python, &[COLUMNS, VTU_FIELDS, script].concat(), folder.path());
+fn meshio_and_we_read_the_same_numbers() {
+    check("meshio", "meshio", &["meshio.vtu"]);
 }
 
 #[test]
-fn vtk_reads_the_same_numbers() {
-    let Some(python) = python_with("pyvista") else { return };
-    let folder = Folder::new();
-    store(folder.path());
-    let script = r#"
-import pyvista
-mesh = pyvista.read(f'{folder}/frame.vtu')
-assert mesh.n_cells == 1000 and set(mesh.celltypes) == {1}
-same(mesh.points, column('positions', 3))
-check(mesh.point_data)
-assert mesh.field_data['TimeValue'][0] == 0.6000000000000001
-mesh = pyvista.read(f'{folder}/frame.ply')
-same(mesh.points, column('positions', 3))
-"#;
-    run(&python, &[COLUMNS, VTU_FIELDS, script].concat(), folder.path());
+fn pyvista_and_we_read_the_same_numbers() {
+    check("pyvista", "pyvista", &["pyvista.vtu", "pyvista.vtp", "pyvista_text.vtp"]);
+}
+
+#[test]
+fn numpy_and_we_read_the_same_numbers() {
+    check("numpy", "numpy", &["numpy.npz", "numpy_small.npz"]);
+}
+
+#[test]
+fn geometry_of_houdini_is_as_described() {
+    check("numpy", "bgeo", &[]);
+}
+
+#[test]
+fn the_sequence_loader_of_blender_reads_the_same_numbers() {
+    check("pysplashsurf", "pysplashsurf", &[]);
+}
+
+#[test]
+fn usd_reads_the_same_numbers_at_all_times() {
+    check("pxr", "pxr", &[]);
 }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::super::error::SceneError;
 use super::super::file::{
-    ArrayFile, BodyFile, LoadFile, OutlineWord, PinFile, PinMotionFile, SceneFile, ShapeFile,
+    ArrayFile, BodyFile, LoadFile, PinFile, PinMotionFile, RigidFile, RigidMotionFile, RigidMotionWord,
+    SceneFile,
 };
 use super::super::overrides::default_name;
 use super::super::read::At;
@@ -13,10 +14,11 @@ use super::look;
 use super::materials::Stuff;
 use super::numbers::{FARTHEST, FASTEST, show};
 use super::placement::{driven, pose, region};
-use crate::geometry::{Outline, Relief, Sampling, Shape};
+use super::rigids;
+use super::shapes::{sampling, shape};
 use crate::math::{Real, Vec3};
 use crate::rigid::Motion;
-use crate::simulation::{BodySetup, Load, Pin};
+use crate::simulation::{BodySetup, Load, Pin, PinMotion};
 
 /// Bodies of a scene, copies counted.
 const MOST_BODIES: Real = 1e5;
@@ -57,16 +59,22 @@ pub(super) fn sketches(
     materials: &BTreeMap<String, Stuff>,
 ) -> Result<Vec<Sketch>, SceneError> {
     let written = file.bodies.as_deref().unwrap_or_default();
+    let rigids = file.rigids.as_deref().unwrap_or_default();
+    let moves =
+        |rigid: &RigidFile| matches!(rigid.motion, Some(RigidMotionFile::Word(RigidMotionWord::Dynamic)));
+    let known = Known { materials, rigids: rigids::names(rigids) };
     let at = at.key("bodies");
-    if written.is_empty() {
+    let flows = file.emitters.as_ref().is_some_and(|emitters| !emitters.is_empty());
+    if written.is_empty() && !flows && !rigids.iter().any(moves) {
         let help = "add a [[bodies]] table with a material and a shape; `pliant new` writes a starter scene";
         return Err(at.error("the scene has no bodies", help));
     }
+    let seed = file.simulation.seed.unwrap_or(1);
     let mut sketches = Vec::new();
     let (mut bodies, mut pins) = (0.0, 0.0);
     for (index, body) in written.iter().enumerate() {
         let at = at.index(index);
-        let sketch = sketch(at, index, body, materials)?;
+        let sketch = sketch(at, index, body, &known, seed)?;
         bodies += sketch.number() as Real;
         pins += (sketch.number() * (sketch.body.pins.len() + sketch.body.loads.len())) as Real;
         if bodies > MOST_BODIES || pins > MOST_PINS {
@@ -95,26 +103,35 @@ fn refuse_equal_names(at: At<'_>, sketches: &[Sketch]) -> Result<(), SceneError>
     Ok(())
 }
 
+/// What bodies name.
+struct Known<'a> {
+    materials: &'a BTreeMap<String, Stuff>,
+    rigids: Vec<String>,
+}
+
 fn sketch(
     at: At<'_>,
     index: usize,
     written: &BodyFile,
-    materials: &BTreeMap<String, Stuff>,
+    known: &Known,
+    seed: u64,
 ) -> Result<Sketch, SceneError> {
     let name = written.name.clone().unwrap_or_else(|| default_name("bodies", index));
     at.key("name").name(&name)?;
-    let Some((material, method)) = materials.get(&written.material) else {
-        return Err(undefined_material(at, &name, &written.material, materials));
+    let Some((material, method)) = known.materials.get(&written.material) else {
+        return Err(undefined_material(at, &name, &written.material, known.materials));
     };
     let pose = pose(at, written.position, written.rotation.as_ref())?;
     let (pins, centered_pins) =
-        pins(at.key("pins"), written.pins.as_deref().unwrap_or_default(), pose.position)?;
+        pins(at.key("pins"), written.pins.as_deref().unwrap_or_default(), pose.position, &known.rigids)?;
+    let shape = shape(at.key("shape"), &written.shape)?;
     let body = BodySetup {
         name,
         material: material.clone(),
         method: *method,
-        shape: shape(at.key("shape"), &written.shape)?,
-        sampling: Sampling::Lattice,
+        sampling: sampling(at.key("sampling"), written.sampling, &shape, seed)?,
+        shape,
+        emitter: None,
         pose,
         velocity: at.key("velocity").vector_or_zero(written.velocity, FASTEST, "m/s")?,
         angular_velocity: at.key("angular_velocity").vector_or_zero(
@@ -138,19 +155,29 @@ fn sketch(
 }
 
 /// The pins, and which of them are driven about the body's own position.
-fn pins(at: At<'_>, written: &[PinFile], position: Vec3) -> Result<(Vec<Pin>, Vec<usize>), SceneError> {
+fn pins(
+    at: At<'_>,
+    written: &[PinFile],
+    position: Vec3,
+    rigids: &[String],
+) -> Result<(Vec<Pin>, Vec<usize>), SceneError> {
     let mut pins = Vec::new();
     let mut centered = Vec::new();
     for (index, pin) in written.iter().enumerate() {
         let at = at.index(index);
         let motion = match &pin.motion {
-            None | Some(PinMotionFile::Fixed(_)) => Motion::Fixed,
+            None | Some(PinMotionFile::Fixed(_)) => PinMotion::Told(Motion::Fixed),
+            Some(PinMotionFile::Attached(written)) => {
+                let place = at.key("motion").key("attached");
+                let names = rigids.iter().map(String::as_str);
+                PinMotion::Attached { rigid: rigids::find(place, &written.attached, names)? }
+            }
             Some(PinMotionFile::Driven(written)) => {
                 let (motion, about_itself) = driven(at.key("motion"), written, position)?;
                 if about_itself {
                     centered.push(index);
                 }
-                motion
+                PinMotion::Told(motion)
             }
         };
         let region = region(at.key("region"), &pin.region)?;
@@ -171,7 +198,7 @@ fn loads(at: At<'_>, written: &[LoadFile]) -> Result<Vec<Load>, SceneError> {
     written.iter().enumerate().map(load).collect()
 }
 
-fn undefined_material(
+pub(super) fn undefined_material(
     at: At<'_>,
     body: &str,
     material: &str,
@@ -190,48 +217,6 @@ fn undefined_material(
         format!("the materials are: {}", names().take(20).collect::<Vec<_>>().join(", "))
     };
     at.key("material").error(message, help)
-}
-
-fn shape(at: At<'_>, written: &ShapeFile) -> Result<Shape, SceneError> {
-    let length = |key, x| at.key(key).length(x);
-    Ok(match written {
-        ShapeFile::Box(shape) => Shape::Box { size: at.key("size").lengths(shape.size)? },
-        ShapeFile::Sphere(shape) => Shape::Sphere { radius: length("radius", shape.radius)? },
-        ShapeFile::Cylinder(shape) => Shape::Cylinder {
-            radius: length("radius", shape.radius)?,
-            height: length("height", shape.height)?,
-        },
-        ShapeFile::Torus(shape) => {
-            let radius = length("radius", shape.radius)?;
-            let tube_radius = length("tube_radius", shape.tube_radius)?;
-            if tube_radius > radius {
-                let message =
-                    format!("the tube_radius is larger than the radius of the ring, {}", show(radius));
-                return Err(at.key("tube_radius").error(message, "use a thinner tube, or a wider ring"));
-            }
-            Shape::Torus { radius, tube_radius }
-        }
-        ShapeFile::Beast(shape) => Shape::Beast { length: length("length", shape.length)? },
-        ShapeFile::Rod(shape) => Shape::Rod { length: length("length", shape.length)? },
-        ShapeFile::Sheet(shape) => {
-            let size = at.key("size");
-            let relief = at.key("relief");
-            Shape::Sheet {
-                size: [size.index(0).length(shape.size[0])?, size.index(1).length(shape.size[1])?],
-                outline: match shape.outline {
-                    None | Some(OutlineWord::Rectangle) => Outline::Rectangle,
-                    Some(OutlineWord::Ellipse) => Outline::Ellipse,
-                },
-                relief: match &shape.relief {
-                    Some(written) => Some(Relief {
-                        height: relief.key("height").range(written.height, -FARTHEST, FARTHEST, "m")?,
-                        wavelength: relief.key("wavelength").length(written.wavelength)?,
-                    }),
-                    None => None,
-                },
-            }
-        }
-    })
 }
 
 fn stretch(at: At<'_>, written: Option<[Real; 3]>) -> Result<Vec3, SceneError> {
@@ -290,7 +275,7 @@ pub(super) fn expand(sketches: &[Sketch]) -> (Vec<BodySetup>, Vec<[f32; 3]>) {
                 body.pose.position += cell * *step;
             }
             for &pin in &sketch.centered_pins {
-                if let Motion::Driven { center, .. } = &mut body.pins[pin].motion {
+                if let PinMotion::Told(Motion::Driven { center, .. }) = &mut body.pins[pin].motion {
                     *center = body.pose.position;
                 }
             }

@@ -6,6 +6,7 @@ use super::super::read::At;
 use super::super::suggest::quoted;
 use super::super::{Camera, ColorBy, ColorField, Look};
 use super::numbers::FARTHEST;
+use super::rigids;
 use crate::math::{Real, Vec3};
 
 /// Body colours where none are given: soft, told apart also without red and green.
@@ -36,6 +37,7 @@ pub(super) fn look(at: At<'_>, file: &SceneFile, body_colors: Vec<[f32; 3]>) -> 
         color_by: color_by(render, written.and_then(|render| render.color_by), range)?,
         size: pixels,
         body_colors,
+        rigid_colors: rigids::colors(at.key("rigids"), file.rigids.as_deref().unwrap_or_default())?,
     })
 }
 

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::super::error::SceneError;
-use super::super::file::{LawWord, MaterialFile, MaterialsFile, ModelWord, SolverWord, StrainWord};
+use super::super::file::{
+    LawWord, MaterialFile, MaterialsFile, ModelWord, PhaseWord, SolverWord, StrainWord,
+};
 use super::super::read::At;
 use super::super::suggest::quoted;
 use super::LONGEST_TIME;
@@ -32,13 +34,18 @@ pub(super) fn materials(
 }
 
 fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneError> {
-    if matches!(written.model, Some(ModelWord::Fluid)) {
-        return Ok((liquid(at, name, written)?, None));
-    }
+    let model = match written.model {
+        Some(ModelWord::Fluid) => return Ok((liquid(at, name, written)?, None)),
+        Some(ModelWord::Solenthaler2007) => Model::Solenthaler2007,
+        None | Some(ModelWord::Mls2004) => Model::Mls2004,
+        Some(ModelWord::Becker2009) => Model::Becker2009,
+        Some(ModelWord::Peer2018) => Model::Peer2018,
+        Some(ModelWord::Kugelstadt2021) => Model::Kugelstadt2021,
+    };
     refuse_liquid_keys(at, name, written)?;
     let schedule = schedule(at, written)?;
     let moduli = match &schedule {
-        Some(schedule) => schedule.at(0.0),
+        Some(schedule) => schedule.stiffest(),
         None => moduli(at, &format!("material {}", quoted(name)), written.stiffness())?,
     };
     let material = Material {
@@ -50,14 +57,6 @@ fn stuff(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Stuff, SceneE
         friction: at.key("friction").range(written.friction.unwrap_or(0.3), 0.0, 100.0, "")?,
         restitution: at.key("restitution").range(written.restitution.unwrap_or(0.0), 0.0, 1.0, "")?,
         flow: FlowLaw::default(),
-    };
-    let model = match written.model {
-        Some(ModelWord::Solenthaler2007) => Model::Solenthaler2007,
-        None | Some(ModelWord::Mls2004) => Model::Mls2004,
-        Some(ModelWord::Becker2009) => Model::Becker2009,
-        Some(ModelWord::Peer2018) => Model::Peer2018,
-        Some(ModelWord::Kugelstadt2021) => Model::Kugelstadt2021,
-        Some(ModelWord::Fluid) => unreachable!("liquids are told apart before"),
     };
     let law = law(at, written, model)?;
     let method = Method {
@@ -329,7 +328,21 @@ fn schedule(at: At<'_>, written: &MaterialFile) -> Result<Option<Schedule>, Scen
         let poisson_ratio =
             point.poisson_ratio.or(written.poisson_ratio.filter(|_| point.youngs_modulus.is_some()));
         let stiffness = [point.youngs_modulus, poisson_ratio, point.shear_modulus, point.bulk_modulus];
-        checked.push(SchedulePoint { time, moduli: moduli(place, "this point of the schedule", stiffness)? });
+        let moduli = match point.phase {
+            Some(PhaseWord::Liquid) if point.youngs_modulus.or(point.shear_modulus).is_some() => {
+                let message = "a liquid has no modulus";
+                return Err(place.key("phase").error(message, "leave out the phase or the moduli"));
+            }
+            Some(PhaseWord::Liquid) => Moduli::ZERO,
+            None => moduli(place, "this point of the schedule", stiffness)?,
+        };
+        let viscosity = point.viscosity.or(written.viscosity).unwrap_or(0.0);
+        let viscosity = place.key("viscosity").range(viscosity, 0.0, 1e9, "Pa s")?;
+        checked.push(SchedulePoint { time, moduli, viscosity });
+    }
+    if checked.iter().all(|point| point.moduli.is_liquid()) {
+        let message = format!("material {name} is a liquid at all times");
+        return Err(place.error(message, "use model = \"fluid\", or give some point of the schedule moduli"));
     }
     Ok(Some(Schedule::new(checked)))
 }

@@ -2,12 +2,15 @@
 
 mod bodies;
 mod fields;
+mod joints;
+mod liquids;
 mod look;
 mod materials;
 mod numbers;
 mod placement;
 mod probes;
 mod rigids;
+mod shapes;
 
 pub(super) use bodies::Sketch;
 pub(super) use numbers::show;
@@ -15,7 +18,8 @@ pub(super) use numbers::show;
 use super::error::SceneError;
 use super::estimate::{self, Resolution};
 use super::file::{
-    FormatWord, KernelWord, OutputFile, PressureWord, SceneFile, SimulationFile, TimeStepFile,
+    FormatWord, KernelWord, OutputFile, PressureWord, RegionBoxFile, RegionFile, RegionTable, SceneFile,
+    SimulationFile, TimeStepFile,
 };
 use super::load::Provenance;
 use super::read::{At, Read};
@@ -23,9 +27,10 @@ use super::suggest::quoted;
 use super::tree::Source;
 use super::{Format, OutputSettings, Scene};
 use crate::forces::drag::Air;
+use crate::geometry::Region;
 use crate::kernel::KernelKind;
 use crate::math::Real;
-use crate::pressure::Settings;
+use crate::pressure::{Settings, Tait};
 use crate::simulation::{BodySetup, Contact, Pressure, Setup, TimeStep};
 use probes::Times;
 
@@ -54,7 +59,12 @@ pub(super) fn check(name: &str, source: Source) -> Result<Scene, SceneError> {
     let sketches = bodies::sketches(at, &file, &materials)?;
     estimate::refuse_too_large(at, resolution, &sketches)?;
     let copies = sketches.iter().map(Sketch::number).collect();
-    let (bodies, colors) = bodies::expand(&sketches);
+    let (mut bodies, mut colors) = bodies::expand(&sketches);
+    let emitters = file.emitters.as_deref().unwrap_or_default();
+    for (body, color) in liquids::emitters(at.key("emitters"), emitters, &materials, resolution, duration)? {
+        colors.push(color.unwrap_or_else(|| look::palette(bodies.len())));
+        bodies.push(body);
+    }
     let times = Times { every: (1.0 / output.fps).min(LONGEST_TIME), duration };
     let setup = setup(at, &file, resolution, bodies, times)?;
     let look = look::look(at, &file, colors)?;
@@ -83,7 +93,9 @@ fn setup(
     let contact = written.contact.as_ref();
     let gravity = written.gravity.unwrap_or([0.0, -9.81, 0.0]);
     let fields = file.fields.as_deref().unwrap_or_default();
-    let rigids = file.rigids.as_deref().unwrap_or_default();
+    let rigids = rigids::rigids(at.key("rigids"), file.rigids.as_deref().unwrap_or_default())?;
+    rigids::refuse_body_names(at.key("rigids"), &rigids, &bodies)?;
+    let joints = file.joints.as_deref().unwrap_or_default();
     let probes = file.probes.as_deref().unwrap_or_default();
     Ok(Setup {
         spacing: resolution.spacing,
@@ -101,10 +113,19 @@ fn setup(
             between_bodies: contact.and_then(|contact| contact.between_bodies).unwrap_or(true),
             within_body: contact.and_then(|contact| contact.within_body).unwrap_or(true),
         },
-        rigids: rigids::rigids(at.key("rigids"), rigids)?,
+        domain: domain(simulation.key("domain"), written)?,
+        drains: liquids::drains(at.key("drains"), file.drains.as_deref().unwrap_or_default())?,
+        joints: joints::joints(at.key("joints"), joints, &rigids)?,
+        rigids,
         probes: probes::probes(at.key("probes"), probes, &bodies, times)?,
         bodies,
     })
+}
+
+fn domain(at: At<'_>, written: &SimulationFile) -> Result<Option<Region>, SceneError> {
+    let region =
+        |domain: &RegionBoxFile| placement::region(at, &RegionFile::Part(RegionTable::Box(domain.clone())));
+    written.domain.as_ref().map(region).transpose()
 }
 
 fn air(at: At<'_>, written: &SimulationFile) -> Result<Air, SceneError> {
@@ -119,7 +140,11 @@ fn air(at: At<'_>, written: &SimulationFile) -> Result<Air, SceneError> {
 
 /// Liquids need a pressure; solids alone may do without.
 fn pressure(at: At<'_>, written: &SimulationFile, bodies: &[BodySetup]) -> Result<Pressure, SceneError> {
-    let liquid = bodies.iter().find(|body| body.method.is_none());
+    let melts = |body: &BodySetup| {
+        let points = body.material.schedule.as_ref().map_or(&[][..], |schedule| schedule.points());
+        points.iter().any(|point| point.moduli.is_liquid())
+    };
+    let liquid = bodies.iter().find(|body| body.method.is_none() || melts(body));
     match (written.pressure, liquid) {
         (Some(PressureWord::None), Some(liquid)) => {
             let message = format!("there is no pressure, but body {} is a liquid", quoted(&liquid.name));
@@ -132,6 +157,11 @@ fn pressure(at: At<'_>, written: &SimulationFile, bodies: &[BodySetup]) -> Resul
                 Err(at.key("density_error").key_error(message, "leave it out, or use pressure = \"iisph\""))
             }
         },
+        (Some(PressureWord::Wcsph), _) => {
+            let sound_speed =
+                at.key("sound_speed").range(written.sound_speed.unwrap_or(50.0), 1e-3, 1e4, "m/s")?;
+            Ok(Pressure::Weak(Tait { sound_speed }))
+        }
         (Some(PressureWord::Iisph), _) | (None, Some(_)) => {
             let default = Settings::default();
             let density_error = written.density_error.unwrap_or(default.density_error);
@@ -182,6 +212,11 @@ fn output(at: At<'_>, written: Option<&OutputFile>, duration: Real) -> Result<Ou
         let format = match word {
             FormatWord::Vtk => Format::Vtk,
             FormatWord::Ply => Format::Ply,
+            FormatWord::Obj => Format::Obj,
+            FormatWord::Bgeo => Format::Bgeo,
+            FormatWord::Usd => Format::Usd,
+            FormatWord::Csv => Format::Csv,
+            FormatWord::Npz => Format::Npz,
         };
         if formats.contains(&format) {
             let place = at.key("formats").index(index);
@@ -189,5 +224,6 @@ fn output(at: At<'_>, written: Option<&OutputFile>, duration: Real) -> Result<Ou
         }
         formats.push(format);
     }
-    Ok(OutputSettings { fps, formats, checkpoint_every })
+    let compress = written.and_then(|output| output.compress).unwrap_or(false);
+    Ok(OutputSettings { fps, formats, compress, checkpoint_every })
 }

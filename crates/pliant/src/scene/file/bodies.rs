@@ -61,6 +61,48 @@ table! { BeastFile {
     /// From tail to snout [m].
     length: f64,
 } }
+table! { DuckFile {
+    /// From tail to bill [m].
+    length: f64,
+} }
+table! { BunnyFile {
+    /// From paws to ears [m].
+    height: f64,
+} }
+table! { ArmadilloFile {
+    /// From feet to ears [m].
+    height: f64,
+} }
+table! { GearFile {
+    /// To the tips of the teeth [m].
+    radius: f64,
+    /// Length along y [m].
+    height: f64,
+    /// Number of teeth; default 12.
+    teeth: Option<u64>,
+} }
+table! { HairballFile {
+    /// To the tips of the strands [m].
+    radius: f64,
+    /// Number of strands; default 60.
+    strands: Option<u64>,
+    /// Thickness of a strand [m]; default an eighth of the radius.
+    thickness: Option<f64>,
+} }
+table! { MeshFile {
+    /// An .obj, .ply, .stl, .gltf or .glb file, relative to the scene file.
+    file: String,
+    /// Metres for one unit of the file, alike or along x, y and z; default 1.
+    scale: Option<ScaleFile>,
+    /// Moves the middle of the mesh's bounding box to the origin; default false: the mesh keeps its own coordinates.
+    center: Option<bool>,
+} }
+table! { CapsuleFile {
+    /// Radius [m].
+    radius: f64,
+    /// Length of the straight part along y [m].
+    height: f64,
+} }
 table! { RodFile {
     /// Length along x [m].
     length: f64,
@@ -103,12 +145,52 @@ typed! {
         Torus(TorusFile) = "torus",
         /// A four-legged animal, its snout along x, its back up along y.
         Beast(BeastFile) = "beast",
-    } later ["mesh"]
+        /// Axis along y.
+        Capsule(CapsuleFile) = "capsule",
+        /// A duck as it swims along x.
+        Duck(DuckFile) = "duck",
+        /// A rabbit that sits, its nose along x.
+        Bunny(BunnyFile) = "bunny",
+        /// An armoured animal that stands upright, facing x.
+        Armadillo(ArmadilloFile) = "armadillo",
+        /// A ball with strands on it.
+        Hairball(HairballFile) = "hairball",
+        /// A wheel with teeth and a bore about the y axis.
+        Gear(GearFile) = "gear",
+        /// The inside of a mesh file.
+        Mesh(MeshFile) = "mesh",
+    } later []
 }
 
 words! {
     /// How a shape is filled with particles.
-    SamplingWord { Lattice = "lattice", } later ["ccp", "poisson", "relaxed"]
+    SamplingWord {
+        /// Cubic lattice, particles at the centres of cells.
+        Lattice = "lattice",
+        /// Cubic closest packing.
+        Ccp = "ccp",
+        /// Thrown at random, no two near one another.
+        Poisson = "poisson",
+        /// Thrown at random, then moved until the density is even.
+        Relaxed = "relaxed",
+    } later []
+}
+
+/// One number, or one for each axis.
+#[derive(Clone, Debug, PartialEq, schemars::JsonSchema)]
+#[schemars(untagged)]
+pub(in crate::scene) enum ScaleFile {
+    Alike(f64),
+    Axes(Vector),
+}
+
+impl Read for ScaleFile {
+    fn read(at: At<'_>) -> Result<Self, SceneError> {
+        match at.node.kind {
+            Kind::List(_) => Vector::read(at).map(ScaleFile::Axes),
+            _ => f64::read(at).map(ScaleFile::Alike),
+        }
+    }
 }
 
 table! {

@@ -101,7 +101,16 @@ table! {
         shear_modulus: Option<f64>,
         /// Bulk modulus K [Pa].
         bulk_modulus: Option<f64>,
+        /// In place of moduli: "liquid", without any stiffness.
+        phase: Option<PhaseWord>,
+        /// Dynamic viscosity while it is liquid [Pa s]; default that of the material.
+        viscosity: Option<f64>,
     }
+}
+
+words! {
+    /// Matter without stiffness.
+    PhaseWord { Liquid = "liquid", } later []
 }
 
 words! {

@@ -2,11 +2,13 @@
 
 mod bodies;
 mod fields;
+mod liquids;
 mod materials;
 mod rigids;
 
 pub(super) use bodies::*;
 pub(super) use fields::*;
+pub(super) use liquids::*;
 pub(super) use materials::*;
 pub(super) use rigids::*;
 
@@ -34,8 +36,14 @@ table! {
         materials: Option<MaterialsFile>,
         /// Deformable bodies.
         bodies: Option<Vec<BodyFile>>,
-        /// Rigid obstacles, at rest or driven.
+        /// Mouths from which liquid flows.
+        emitters: Option<Vec<EmitterFile>>,
+        /// Regions in which liquid is taken out.
+        drains: Option<Vec<DrainFile>>,
+        /// Rigid bodies: at rest, driven, or moved by forces.
         rigids: Option<Vec<RigidFile>>,
+        /// Joints between rigid bodies.
+        joints: Option<Vec<JointTable>>,
         /// Fields that push all matter, besides gravity.
         fields: Option<Vec<FieldFile>>,
         /// Time series written to probes.csv.
@@ -58,6 +66,10 @@ table! {
         pressure: Option<PressureWord>,
         /// Mean density error at which the pressure solve ends, 1e-6 to 0.1; default 0.001.
         density_error: Option<f64>,
+        /// Speed of sound of "wcsph" [m/s]: densities vary by about the square of speed over it; default 50.
+        sound_speed: Option<f64>,
+        /// Liquid outside this box is taken out; default ten times as large as all there is at the start.
+        domain: Option<RegionBoxFile>,
         /// The air that liquids with drag fly through.
         air: Option<AirFile>,
         /// Smoothing kernel; default "wendland_c2".
@@ -106,7 +118,9 @@ words! {
         None = "none",
         /// One implicit pressure for all matter.
         Iisph = "iisph",
-    } later ["wcsph"]
+        /// One explicit pressure for all matter, which gives way a little.
+        Wcsph = "wcsph",
+    } later []
 }
 
 words! {
@@ -141,6 +155,8 @@ table! {
         fps: Option<f64>,
         /// Formats of the frames; [] for none; default ["vtk"].
         formats: Option<Vec<FormatWord>>,
+        /// Makes frames in "vtk", "bgeo" and "npz" smaller, and slower to write; default false.
+        compress: Option<bool>,
         /// Simulated time between checkpoints [s]; default 1.
         checkpoint_every: Option<f64>,
     }
@@ -148,7 +164,22 @@ table! {
 
 words! {
     /// Format of stored frames.
-    FormatWord { Vtk = "vtk", Ply = "ply", } later ["obj", "bgeo", "usd", "csv"]
+    FormatWord {
+        /// VTK XML (.vtu) with a time series (.pvd), for ParaView.
+        Vtk = "vtk",
+        /// Binary PLY.
+        Ply = "ply",
+        /// Wavefront OBJ, without fields.
+        Obj = "obj",
+        /// Classic Houdini geometry, as Partio reads it.
+        Bgeo = "bgeo",
+        /// Universal Scene Description: binary layers (.usdc) and a scene that plays them (.usda).
+        Usd = "usd",
+        /// A table of numbers.
+        Csv = "csv",
+        /// NumPy arrays.
+        Npz = "npz",
+    } later []
 }
 
 table! {

@@ -1,6 +1,6 @@
 //! Rigid bodies and driven motions as written.
 
-use super::{CylinderFile, RotationFile, SphereFile, Vector};
+use super::{ColorFile, CylinderFile, RotationFile, SphereFile, Vector};
 use crate::scene::error::SceneError;
 use crate::scene::read::{At, Read, table, typed, words};
 use crate::scene::tree::Kind;
@@ -25,32 +25,49 @@ words! {
 }
 
 words! {
-    /// At rest.
-    StaticWord { Static = "static", } later ["dynamic"]
+    /// What moves a rigid body.
+    RigidMotionWord {
+        /// Nothing.
+        Static = "static",
+        /// Gravity, contacts and joints; needs a density.
+        Dynamic = "dynamic",
+    } later []
 }
 
-/// "fixed", or a driven motion.
+table! {
+    /// Carried by a rigid body, which feels the forces of the particles.
+    AttachedFile {
+        /// Name of the rigid body.
+        attached: String,
+    }
+}
+
+/// "fixed", a driven motion, or attached to a rigid body.
 #[derive(Clone, Debug, PartialEq, schemars::JsonSchema)]
 #[schemars(untagged)]
 pub(in crate::scene) enum PinMotionFile {
     Fixed(FixedWord),
+    Attached(AttachedFile),
     Driven(DrivenFile),
 }
 
 impl Read for PinMotionFile {
     fn read(at: At<'_>) -> Result<Self, SceneError> {
-        match at.node.kind {
+        match &at.node.kind {
+            Kind::Table(_) if at.node.child("attached").is_some() => {
+                AttachedFile::read(at).map(PinMotionFile::Attached)
+            }
             Kind::Table(_) => DrivenFile::read(at).map(PinMotionFile::Driven),
             _ => FixedWord::read(at).map(PinMotionFile::Fixed),
         }
     }
 }
 
-/// "static", or a driven motion.
+/// "static", "dynamic", or a driven motion.
 #[derive(Clone, Debug, PartialEq, schemars::JsonSchema)]
 #[schemars(untagged)]
 pub(in crate::scene) enum RigidMotionFile {
-    Static(StaticWord),
+    Word(RigidMotionWord),
     Driven(DrivenFile),
 }
 
@@ -58,15 +75,15 @@ impl Read for RigidMotionFile {
     fn read(at: At<'_>) -> Result<Self, SceneError> {
         match at.node.kind {
             Kind::Table(_) => DrivenFile::read(at).map(RigidMotionFile::Driven),
-            _ => StaticWord::read(at).map(RigidMotionFile::Static),
+            _ => RigidMotionWord::read(at).map(RigidMotionFile::Word),
         }
     }
 }
 
 table! {
-    /// A rigid obstacle, at rest or driven.
+    /// A rigid body: at rest, driven, or moved by forces.
     RigidFile {
-        /// Name in messages; default rigid1, rigid2, ...
+        /// Name in messages and tables; default rigid1, rigid2, ...
         name: Option<String>,
         /// Shape, centred at the origin of its own coordinates.
         shape: RigidShapeFile,
@@ -74,13 +91,64 @@ table! {
         position: Option<Vector>,
         /// How it is turned: one rotation, or several applied in order.
         rotation: Option<RotationFile>,
-        /// "static", or how it is driven; default "static".
+        /// "static", "dynamic", or how it is driven; default "static".
         motion: Option<RigidMotionFile>,
+        /// Of a dynamic one [kg/m3].
+        density: Option<f64>,
+        /// Of a dynamic one, of its centre at the start [m/s]; default [0, 0, 0].
+        velocity: Option<Vector>,
+        /// Of a dynamic one, at the start [rad/s]; default [0, 0, 0].
+        angular_velocity: Option<Vector>,
         /// Coulomb friction of the surface; default 0.3.
         friction: Option<f64>,
         /// Restitution of contacts, 0 to 1; default 0.
         restitution: Option<f64>,
+        /// In pictures: "#rrggbb", or [r, g, b] from 0 to 1; default grey.
+        color: Option<ColorFile>,
     }
+}
+
+table! { JointFile {
+    /// Name of a rigid body.
+    a: String,
+    /// Name of the other rigid body; default the world.
+    b: Option<String>,
+    /// Point that both share, in world coordinates at t = 0 [m]; default the position of a.
+    anchor: Option<Vector>,
+} }
+table! { FreeJointFile {
+    /// Name of a rigid body.
+    a: String,
+    /// Name of the other rigid body; default the world.
+    b: Option<String>,
+    /// Point that both share, in world coordinates at t = 0 [m]; default the position of a.
+    anchor: Option<Vector>,
+    /// Axis in world coordinates at t = 0, of any length but zero.
+    axis: Vector,
+    /// Least and largest motion of a as seen from b, zero at the start [degrees of a hinge, m of a slider].
+    limits: Option<[f64; 2]>,
+    /// Drives a as seen from b.
+    motor: Option<MotorFile>,
+} }
+table! { MotorFile {
+    /// Velocity it keeps [rad/s of a hinge, m/s of a slider].
+    velocity: f64,
+    /// Largest moment of a hinge [N m] or force of a slider [N]; default as much as needed.
+    max_force: Option<f64>,
+} }
+
+typed! {
+    /// What two rigid bodies keep of each other's motion.
+    JointTable {
+        /// No motion of one as seen from the other.
+        Fixed(JointFile) = "fixed",
+        /// Turns about an axis.
+        Hinge(FreeJointFile) = "hinge",
+        /// Turns about a point.
+        Ball(JointFile) = "ball",
+        /// Shifts along an axis.
+        Slider(FreeJointFile) = "slider",
+    } later []
 }
 
 table! { PlaneFile {

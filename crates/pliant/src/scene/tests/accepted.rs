@@ -3,11 +3,12 @@
 use super::*;
 use crate::elasticity::Model;
 use crate::forces::fields::{Field, FieldKind};
-use crate::geometry::{Outline, Region, Shape};
+use crate::geometry::{Figure, Outline, Region, Sampling, Shape};
 use crate::kernel::KernelKind;
 use crate::material::{Law, Moduli};
 use crate::math::Quat;
 use crate::rigid::{Motion, RigidShape};
+use crate::simulation::PinMotion;
 use crate::simulation::{Contact, ProbeTarget, Recorded, TimeStep};
 
 #[test]
@@ -24,7 +25,10 @@ fn the_least_scene_takes_every_default() {
     assert_eq!((setup.support, setup.kernel), (2.0, KernelKind::WendlandC2));
     assert_eq!(setup.time_step, TimeStep::Adaptive { max: 0.02, cfl: 0.4 });
     assert_eq!(setup.contact, Contact { between_bodies: true, within_body: true });
-    assert_eq!(scene.output, OutputSettings { fps: 50.0, formats: vec![Format::Vtk], checkpoint_every: 1.0 });
+    assert_eq!(
+        scene.output,
+        OutputSettings { fps: 50.0, formats: vec![Format::Vtk], compress: false, checkpoint_every: 1.0 }
+    );
     let body = &setup.bodies[0];
     assert_eq!(body.name, "body1");
     assert_eq!(
@@ -61,7 +65,26 @@ fn every_shape_is_read() {
         shape("{ type = \"torus\", radius = 1, tube_radius = 0.5 }"),
         Shape::Torus { radius: 1.0, tube_radius: 0.5 }
     );
-    assert_eq!(shape("{ type = \"beast\", length = 2 }"), Shape::Beast { length: 2.0 });
+    assert_eq!(shape("{ type = \"beast\", length = 2 }"), Shape::Figure { figure: Figure::Beast, size: 2.0 });
+    for (text, figure) in [
+        ("{ type = \"duck\", length = 2 }", Figure::Duck),
+        ("{ type = \"bunny\", height = 2 }", Figure::Bunny),
+        ("{ type = \"armadillo\", height = 2 }", Figure::Armadillo),
+    ] {
+        assert_eq!(shape(text), Shape::Figure { figure, size: 2.0 });
+    }
+    assert_eq!(
+        shape("{ type = \"gear\", radius = 1, height = 0.5 }"),
+        Shape::Gear { radius: 1.0, height: 0.5, teeth: 12 }
+    );
+    assert_eq!(
+        shape("{ type = \"hairball\", radius = 1, strands = 9, thickness = 0.2 }"),
+        Shape::Hairball { radius: 1.0, strands: 9, thickness: 0.2 }
+    );
+    assert_eq!(
+        shape("{ type = \"capsule\", radius = 1, height = 2 }"),
+        Shape::Capsule { radius: 1.0, height: 2.0 }
+    );
     assert_eq!(shape("{ type = \"rod\", length = 2 }"), Shape::Rod { length: 2.0 });
     let sheet = shape(
         "{ type = \"sheet\", size = [1, 2], outline = \"ellipse\", relief = { height = 1, wavelength = 2 } }",
@@ -167,7 +190,9 @@ fn copies_stand_on_a_grid_and_are_probed_by_name() {
         ["beam_1", "beam_2", "beam_3", "beam_4", "beam_5", "beam_6"]
     );
     assert_eq!(bodies[3].pose.position, Vec3::new(3.0, 0.0, 3.0));
-    let Motion::Driven { center, .. } = bodies[3].pins[0].motion else { panic!("a driven pin") };
+    let PinMotion::Told(Motion::Driven { center, .. }) = bodies[3].pins[0].motion else {
+        panic!("a driven pin")
+    };
     assert_eq!(center, bodies[3].pose.position);
     assert_eq!(scene.setup.probes[0].body, 3);
     assert_eq!(scene.look.body_colors.len(), 6);
@@ -241,4 +266,51 @@ fn every_key_of_the_scene_is_described_in_the_schema() {
         }
     }
     assert_eq!(schema["additionalProperties"], false);
+}
+
+#[test]
+fn every_sampling_is_read_with_the_seed() {
+    let sampling = |text: &str| {
+        let text = edited("name = \"beam\"", &format!("name = \"beam\"\nsampling = \"{text}\""));
+        let scene = read_with(&text, &["simulation.seed=5"]);
+        scene.unwrap_or_else(|error| panic!("{error}")).setup.bodies[0].sampling
+    };
+    assert_eq!(sampling("lattice"), Sampling::Lattice);
+    assert_eq!(sampling("ccp"), Sampling::Ccp);
+    assert_eq!(sampling("poisson"), Sampling::Poisson { seed: 5 });
+    assert_eq!(sampling("relaxed"), Sampling::Relaxed { seed: 5 });
+}
+
+#[test]
+fn a_mesh_is_read_beside_the_scene_and_found_again_from_elsewhere() {
+    let folder = std::env::temp_dir().join(format!("pliant_mesh_{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("scene.toml");
+    let load = |set: &[String]| {
+        let mesh = "{ type = \"mesh\", file = \"a \\\"cube\\\".obj\", scale = 2, center = true } # a cube";
+        let text = edited("{ type = \"box\", size = [1, 0.2, 0.2] }", mesh);
+        Scene::from_toml("test", &file.to_string_lossy(), &text, set).expect("a scene")
+    };
+    let cube = |far: &str| {
+        let corners = (0..8).map(|k| {
+            let at = |bit: i32| if k >> bit & 1 == 1 { far } else { "0" };
+            format!("v {} {} {}\n", at(0), at(1), at(2))
+        });
+        let faces = "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n";
+        std::fs::write(folder.join("a \"cube\".obj"), corners.collect::<String>() + faces).expect("a file");
+    };
+    cube("0.5");
+    let scene = load(&[]);
+    let Shape::Mesh { mesh } = &scene.setup.bodies[0].shape else { panic!("a mesh") };
+    assert_eq!(mesh.bounds(), (Vec3::splat(-0.5), Vec3::splat(0.5)));
+    assert_eq!(scene.setup.bodies[0].shape.sample(0.1, Sampling::Lattice).len(), 1000);
+    for set in [vec![], vec!["simulation.duration=1".to_owned()]] {
+        let scene = load(&set);
+        let text = scene.resolved_toml();
+        assert_eq!(Scene::from_toml("test", "elsewhere/scene.toml", &text, &[]).expect("a scene"), scene);
+    }
+    cube("0.6");
+    let other = load(&[]);
+    assert_ne!(other.physics_hash(), scene.physics_hash());
+    std::fs::remove_dir_all(&folder).expect("a folder to remove");
 }

@@ -3,6 +3,7 @@
 mod accepted;
 mod refused;
 mod refused_parts;
+mod rigid_bodies;
 mod settings;
 
 use super::*;

@@ -201,3 +201,21 @@ fn fields_have_an_axis_and_a_strength() {
     );
     refuse_field("type = \"rotation\"\naxis = [0, 1, 0]\nstrength = 1\nradius = ‸0", "above 0", "m");
 }
+
+#[test]
+fn shapes_have_limits() {
+    let shape = "\"box\", size = [1, 0.2, 0.2]";
+    for (to, message, help) in [
+        ("\"gear\", radius = 1, height = 1, teeth = ‸2", "3", ""),
+        ("\"hairball\", radius = 1, strands = ‸0", "1", ""),
+        ("\"hairball\", radius = 1, thickness = ‸2", "thicker than the radius", "thinner"),
+        ("\"mesh\", file = ‸\"no_such.obj\"", "mesh no_such.obj: cannot read it", "check the path"),
+        ("\"mesh\", file = ‸\"scene.step\"", "no mesh format", ".obj, .ply, .stl"),
+        ("\"mesh\", file = \"a.obj\", scale = ‸0", "scale", ""),
+        ("\"mesh\", file = \"a.obj\", scale = [1, ‸-1, 1]", "scale", ""),
+    ] {
+        refuse(shape, to, message, help);
+    }
+    let sheet = "name = \"cloth\"\nsampling = ‸\"ccp\"\nmaterial = \"rubber\"\nshape = { type = \"sheet\", size = [1, 1] }\n[[rigids]]";
+    refuse("[[rigids]]", &format!("[[bodies]]\n{sheet}"), "one layer or line", "lattice");
+}

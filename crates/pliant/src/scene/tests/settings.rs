@@ -27,7 +27,10 @@ fn settings_change_what_they_name() {
     assert_eq!(scene.setup.spacing, 0.05);
     assert_eq!(scene.setup.bodies[0].material.density, 900.0);
     assert_eq!(scene.setup.bodies[0].velocity, Vec3::Y);
-    assert_ne!(scene.setup.bodies[0].pins[0].motion, crate::rigid::Motion::Fixed);
+    assert_ne!(
+        scene.setup.bodies[0].pins[0].motion,
+        crate::simulation::PinMotion::Told(crate::rigid::Motion::Fixed)
+    );
     assert_eq!(scene.setup.rigids[0].friction, 0.7);
     assert_eq!(scene.look.color_by, ColorBy::Field { field: ColorField::Speed, range: None });
     assert_eq!(scene.title, "Not quoted");

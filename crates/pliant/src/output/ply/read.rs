@@ -1,130 +1,62 @@
-//! Binary little-endian PLY: points `x y z`, then the fields as further properties of the vertices.
-//!
-//! The field `velocity` is `vx vy vz`; any other vector `name` is `name_x name_y name_z`. Header lines stay short:
-//! some readers have room for a thousand characters.
+//! Reads PLY files.
 
-use super::legend::{self, Kind, Legend};
-use super::{Field, Frame, FrameBody, Values};
+use super::{TEXTURE, VECTORS};
+use crate::output::legend::{self, Kind, Legend};
+use crate::output::{Faces, Field, Frame, Values, fan};
 
 /// Headers are text of some lines; a file whose header does not end within this many bytes is none.
 const LONGEST_HEADER: usize = 1 << 24;
 
-/// The frame as a file; it must pass [`Frame::check`].
-pub fn encode(frame: &Frame) -> Vec<u8> {
-    let points = frame.positions.len();
-    let mut head = String::from("ply\nformat binary_little_endian 1.0\n");
-    for line in legend::lines(frame) {
-        head += &format!("comment {line}\n");
-    }
-    head += &format!("element vertex {points}\n");
-    for (number, name) in properties(frame) {
-        head += &format!("property {number} {name}\n");
-    }
-    head += "end_header\n";
-
-    let stride = 12 + frame.fields.iter().map(|field| 4 * field.values.components()).sum::<usize>();
-    let mut out = Vec::with_capacity(head.len() + stride * points);
-    out.extend_from_slice(head.as_bytes());
-    out.resize(head.len() + stride * points, 0);
-    let rows = &mut out[head.len()..];
-    put_vectors(rows, stride, 0, &frame.positions);
-    let mut at = 12;
-    for Field { values, .. } in &frame.fields {
-        match values {
-            Values::Integers(values) => put(rows, stride, at, values.iter().map(|n| n.to_le_bytes())),
-            Values::Scalars(values) => put(rows, stride, at, values.iter().map(|a| a.to_le_bytes())),
-            Values::Vectors(values) => put_vectors(rows, stride, at, values),
-        }
-        at += 4 * values.components();
-    }
-    out
-}
-
-/// Writes one number into each row, `at` bytes from its start.
-fn put(rows: &mut [u8], stride: usize, at: usize, numbers: impl Iterator<Item = [u8; 4]>) {
-    for (row, number) in rows.chunks_exact_mut(stride).zip(numbers) {
-        row[at..at + 4].copy_from_slice(&number);
-    }
-}
-
-fn put_vectors(rows: &mut [u8], stride: usize, at: usize, vectors: &[[f32; 3]]) {
-    for (row, [x, y, z]) in rows.chunks_exact_mut(stride).zip(vectors) {
-        row[at..at + 4].copy_from_slice(&x.to_le_bytes());
-        row[at + 4..at + 8].copy_from_slice(&y.to_le_bytes());
-        row[at + 8..at + 12].copy_from_slice(&z.to_le_bytes());
-    }
-}
-
-/// Number type and name of each property, all names different and without spaces.
-fn properties(frame: &Frame) -> Vec<(&'static str, String)> {
-    let mut properties = ["x", "y", "z"].map(|axis| ("float", axis.to_string())).to_vec();
-    for Field { name, values } in &frame.fields {
-        let plain = plain_name(name);
-        let (number, wanted) = match values {
-            Values::Integers(_) => ("int", vec![plain]),
-            Values::Scalars(_) => ("float", vec![plain]),
-            Values::Vectors(_) if name == "velocity" => {
-                ("float", ["vx", "vy", "vz"].map(String::from).to_vec())
-            }
-            Values::Vectors(_) => ("float", ["x", "y", "z"].map(|axis| format!("{plain}_{axis}")).to_vec()),
-        };
-        for mut name in wanted {
-            while properties.iter().any(|(_, taken)| *taken == name) {
-                name.push('_');
-            }
-            properties.push((number, name));
-        }
-    }
-    properties
-}
-
-/// Letters, digits and `_` only; the exact name is in the legend.
-fn plain_name(name: &str) -> String {
-    let plain = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' });
-    let plain: String = plain.take(100).collect();
-    if plain.is_empty() { "_".into() } else { plain }
-}
-
 /// Reads a frame. Also takes binary little-endian files of others, if their first element is the vertices and has
-/// no lists; these come as one body, with `vx vy vz` as the velocity and all other properties as scalars.
+/// no lists; these come as one body, with `vx vy vz` as the velocity, `nx ny nz` as the normal and all other
+/// properties as scalars.
 pub fn decode(bytes: &[u8]) -> Result<Frame, String> {
     let (head, rows) = Head::parse(bytes)?;
     let length = head.points.checked_mul(head.stride).filter(|length| *length <= rows.len());
-    let length = length.ok_or("it is shorter than its header says")?;
-    if head.legend.is_some() && length != rows.len() {
-        return Err("it is longer than its header says".into());
-    }
-    let rows = Rows { bytes: &rows[..length], stride: head.stride };
-    let position = ["x", "y", "z"].map(|axis| head.properties.iter().find(|p| p.name == axis));
-    let [Some(x), Some(y), Some(z)] = position else {
-        return Err("its vertices have no x, y, z".into());
+    let (rows, rest) = rows.split_at(length.ok_or("it is shorter than its header says")?);
+    let rows = Rows { bytes: rows, stride: head.stride };
+    let mut frame = Frame {
+        positions: rows.vectors(head.named(["x", "y", "z"]).ok_or("its vertices have no x, y, z")?),
+        ..Frame::default()
     };
-    let positions = rows.vectors([x, y, z]);
-    match &head.legend {
-        Some(legend) => Ok(Frame {
-            index: legend.frame,
-            time: legend.time,
-            bodies: legend.bodies.clone(),
-            positions,
-            fields: named_fields(&rows, &head.properties, legend)?,
-        }),
-        None => Ok(Frame {
-            index: 0,
-            time: 0.0,
-            bodies: vec![FrameBody { name: "points".into(), count: head.points }],
-            positions,
-            fields: plain_fields(&rows, &head.properties),
-        }),
+    let rest = match &head.faces {
+        Some(faces) => {
+            let (triangles, rest) = faces.triangles(rest)?;
+            let texture = head.named(TEXTURE).map(|[u, v]| rows.pairs(u, v));
+            frame.faces = Some(Faces { triangles, texture });
+            rest
+        }
+        None => rest,
+    };
+    match head.legend {
+        Some(_) if !rest.is_empty() => Err("it is longer than its header says".to_string()),
+        Some(legend) => {
+            let texture = frame.faces.as_ref().is_some_and(|faces| faces.texture.is_some());
+            let skipped = if texture { 5 } else { 3 };
+            frame.fields = named_fields(&rows, &head.properties, skipped, &legend)?;
+            legend.restore(&mut frame)?;
+            Ok(frame)
+        }
+        None => {
+            frame.fields = plain_fields(&rows, &head);
+            frame.find_bodies();
+            Ok(frame)
+        }
     }
 }
 
-/// Fields of our own files: the properties after `x y z`, in the order of the legend.
-fn named_fields(rows: &Rows, properties: &[Property], legend: &Legend) -> Result<Vec<Field>, String> {
+/// Fields of our own files: the properties after positions and texture coordinates, in the order of the legend.
+fn named_fields(
+    rows: &Rows,
+    properties: &[Property],
+    skipped: usize,
+    legend: &Legend,
+) -> Result<Vec<Field>, String> {
     let other = || "its properties are not those its comments name".to_string();
     let expected =
         |property: &Property, number| if property.number == number { Ok(()) } else { Err(other()) };
-    let (position, mut rest) = properties.split_at_checked(3).ok_or_else(other)?;
-    if !position.iter().map(|p| p.name.as_str()).eq(["x", "y", "z"]) {
+    let (position, mut rest) = properties.split_at_checked(skipped).ok_or_else(other)?;
+    if !position.iter().take(3).map(|p| p.name.as_str()).eq(["x", "y", "z"]) {
         return Err(other());
     }
     let mut fields = Vec::new();
@@ -152,16 +84,19 @@ fn named_fields(rows: &Rows, properties: &[Property], legend: &Legend) -> Result
     if rest.is_empty() { Ok(fields) } else { Err(other()) }
 }
 
-fn plain_fields(rows: &Rows, properties: &[Property]) -> Vec<Field> {
+fn plain_fields(rows: &Rows, head: &Head) -> Vec<Field> {
     let mut fields = Vec::new();
-    let velocity = ["vx", "vy", "vz"].map(|name| properties.iter().find(|p| p.name == name));
-    let known = if let [Some(x), Some(y), Some(z)] = velocity {
-        fields.push(Field { name: "velocity".into(), values: Values::Vectors(rows.vectors([x, y, z])) });
-        &["x", "y", "z", "vx", "vy", "vz"][..]
-    } else {
-        &["x", "y", "z"][..]
-    };
-    for property in properties.iter().filter(|p| !known.contains(&p.name.as_str())) {
+    let mut known = vec!["x", "y", "z"];
+    for (name, axes) in VECTORS {
+        if let Some(axes_found) = head.named(axes) {
+            fields.push(Field { name: name.into(), values: Values::Vectors(rows.vectors(axes_found)) });
+            known.extend(axes);
+        }
+    }
+    if head.faces.is_some() && head.named(TEXTURE).is_some() {
+        known.extend(TEXTURE);
+    }
+    for property in head.properties.iter().filter(|p| !known.contains(&p.name.as_str())) {
         let values = match property.number {
             Number::Float | Number::Double | Number::Uint => Values::Scalars(rows.reals(property)),
             _ => Values::Integers(rows.integers(property)),
@@ -206,6 +141,14 @@ impl Number {
             Number::Double => 8,
         }
     }
+
+    /// A whole number from the start of the bytes; one that is none of ours becomes the largest.
+    fn take(self, bytes: &mut &[u8]) -> Option<u32> {
+        let stored = bytes.split_off(..self.bytes())?;
+        let whole = stored.iter().rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
+        let is_whole = !matches!(self, Number::Float | Number::Double);
+        Some(u32::try_from(whole).ok().filter(|_| is_whole).unwrap_or(u32::MAX))
+    }
 }
 
 struct Property {
@@ -221,6 +164,7 @@ struct Head {
     properties: Vec<Property>,
     /// Bytes of a row.
     stride: usize,
+    faces: Option<FaceList>,
 }
 
 impl Head {
@@ -236,10 +180,10 @@ impl Head {
 
         let comments = text.lines().filter_map(|line| line.strip_prefix("comment "));
         let legend = legend::parse(comments)?;
-        let mut head = Head { legend, points: 0, properties: Vec::new(), stride: 0 };
+        let mut head = Head { legend, points: 0, properties: Vec::new(), stride: 0, faces: None };
         let mut elements = 0;
         for line in text.lines() {
-            let words: Vec<&str> = line.split_ascii_whitespace().take(4).collect();
+            let words: Vec<&str> = line.split_ascii_whitespace().take(6).collect();
             match words[..] {
                 ["format", "binary_little_endian", _] | ["ply"] | ["comment", ..] | ["obj_info", ..] | [] => {
                 }
@@ -248,16 +192,30 @@ impl Head {
                     elements += 1;
                     match (elements, name, count.parse()) {
                         (1, "vertex", Ok(count)) => head.points = count,
+                        (2, "face", Ok(count)) => head.faces = Some(FaceList { count, columns: Vec::new() }),
                         (1, ..) => return Err("it does not start with a count of vertices".into()),
                         _ => {}
                     }
                 }
-                ["property", ..] if elements > 1 => {}
                 ["property", number, name] if elements == 1 => head.push(number, name)?,
+                ["property", ref words @ ..] if elements == 2 => {
+                    if let Some(faces) = &mut head.faces {
+                        faces
+                            .columns
+                            .push(FaceColumn::parse(words).ok_or("a property of its faces is unknown")?);
+                    }
+                }
+                ["property", ..] if elements > 2 => {}
                 _ => return Err(format!("cannot read its header line `{}`", words.join(" "))),
             }
         }
         Ok((head, rows))
+    }
+
+    /// The properties with these names, if all are there.
+    fn named<const N: usize>(&self, names: [&str; N]) -> Option<[&Property; N]> {
+        let found = names.map(|name| self.properties.iter().find(|p| p.name == name));
+        found.iter().all(Option::is_some).then(|| found.map(|p| p.expect("all are there")))
     }
 
     fn push(&mut self, number: &str, name: &str) -> Result<(), String> {
@@ -266,6 +224,64 @@ impl Head {
         self.properties.push(Property { name: name.into(), number, at: self.stride });
         self.stride += number.bytes();
         Ok(())
+    }
+}
+
+/// The element `face`.
+struct FaceList {
+    count: usize,
+    columns: Vec<FaceColumn>,
+}
+
+/// A property of the faces.
+enum FaceColumn {
+    Corners { count: Number, corner: Number },
+    OtherList { count: Number, item: Number },
+    Single(Number),
+}
+
+impl FaceColumn {
+    fn parse(words: &[&str]) -> Option<FaceColumn> {
+        Some(match words {
+            ["list", count, corner, "vertex_indices" | "vertex_index"] => {
+                FaceColumn::Corners { count: Number::from_word(count)?, corner: Number::from_word(corner)? }
+            }
+            ["list", count, item, _] => {
+                FaceColumn::OtherList { count: Number::from_word(count)?, item: Number::from_word(item)? }
+            }
+            [number, _] => FaceColumn::Single(Number::from_word(number)?),
+            _ => return None,
+        })
+    }
+}
+
+impl FaceList {
+    /// The faces as triangles, and the bytes after them.
+    fn triangles<'a>(&self, mut bytes: &'a [u8]) -> Result<(Vec<[u32; 3]>, &'a [u8]), String> {
+        let cut = "it is shorter than its header says";
+        if !self.columns.iter().any(|column| matches!(column, FaceColumn::Corners { .. })) {
+            return Err("its faces have no vertex_indices".into());
+        }
+        let mut triangles = Vec::new();
+        let mut corners = Vec::new();
+        for _ in 0..self.count {
+            for column in &self.columns {
+                let (length, number) = match *column {
+                    FaceColumn::Corners { count, corner: item } | FaceColumn::OtherList { count, item } => {
+                        (count.take(&mut bytes).ok_or(cut)? as usize, item)
+                    }
+                    FaceColumn::Single(number) => (1, number),
+                };
+                let row = length.checked_mul(number.bytes()).and_then(|n| bytes.split_off(..n)).ok_or(cut)?;
+                if let FaceColumn::Corners { .. } = column {
+                    let mut row = row;
+                    corners.clear();
+                    corners.extend((0..length).map_while(|_| number.take(&mut row)));
+                    triangles.extend(fan(&corners));
+                }
+            }
+        }
+        Ok((triangles, bytes))
     }
 }
 
@@ -303,6 +319,10 @@ impl Rows<'_> {
     fn vectors(&self, [x, y, z]: [&Property; 3]) -> Vec<[f32; 3]> {
         let (x, y, z) = (self.reals(x), self.reals(y), self.reals(z));
         x.into_iter().zip(y).zip(z).map(|((x, y), z)| [x, y, z]).collect()
+    }
+
+    fn pairs(&self, u: &Property, v: &Property) -> Vec<[f32; 2]> {
+        self.reals(u).into_iter().zip(self.reals(v)).map(|(u, v)| [u, v]).collect()
     }
 
     fn column<const N: usize, T>(&self, property: &Property, read: impl Fn([u8; N]) -> T) -> Vec<T> {

@@ -1,0 +1,239 @@
+//! Contacts of particles with rigid bodies, by impulses.
+//!
+//! Dynamic bodies get the opposite impulse at the same point, so that momentum and angular momentum are kept. All
+//! contacts of a pass act at once: each sees a body as heavy as its share of the contacts, and so together they never
+//! push further than needed.
+
+use super::contact::{SurfaceLaw, friction, missing_velocity, needed_velocity};
+use crate::math::{Real, Vec3};
+use crate::rigid::{RigidNow, RigidWorld, Surface};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Times the contacts with dynamic bodies are gone through in a step.
+const PASSES: usize = 8;
+/// Particles a task works on: neighbours in space.
+const TASK: usize = 512;
+
+/// Everything these contacts read of the particles.
+pub struct RigidContactInput<'a> {
+    pub positions: &'a [Vec3],
+    /// 1/m, zero for held particles [1/kg].
+    pub inverse_mass: &'a (dyn Fn(usize) -> Real + Sync),
+    /// Rigid body that carries a particle: they do not meet.
+    pub carrier: &'a (dyn Fn(usize) -> Option<usize> + Sync),
+    /// Bodies as ranges of particles, and what their surfaces are like.
+    pub bodies: &'a [(Range<usize>, SurfaceLaw)],
+    pub dt: Real,
+}
+
+/// A particle about to touch a dynamic body.
+#[derive(Clone, Copy, Debug)]
+struct Touch {
+    particle: usize,
+    rigid: usize,
+    /// Out of the rigid body.
+    normal: Vec3,
+    /// Normal velocity the particle needs at least.
+    target: Real,
+    friction: Real,
+    /// Impulse of a pass on the particle [N s].
+    impulse: Vec3,
+}
+
+/// Contacts of particles with rigid bodies.
+#[derive(Debug)]
+pub struct RigidContacts {
+    spacing: Real,
+    /// With dynamic bodies, in the order of the particles.
+    touches: Vec<Touch>,
+}
+
+impl RigidContacts {
+    pub fn new(spacing: Real) -> Self {
+        RigidContacts { spacing, touches: Vec::new() }
+    }
+
+    /// Changes the velocities of the coming step, of particles and of dynamic bodies.
+    pub fn resolve(&mut self, input: &RigidContactInput, rigids: &mut RigidWorld, velocities: &mut [Vec3]) {
+        if rigids.has_dynamic() {
+            self.find_touches(input, rigids.now(), velocities);
+            for _ in 0..PASSES {
+                if !self.share_impulses(input, rigids.now(), velocities) {
+                    break;
+                }
+                self.apply(input, rigids, velocities);
+            }
+        }
+        self.meet_told(input, rigids.now(), velocities);
+    }
+
+    fn find_touches(&mut self, input: &RigidContactInput, rigids: &[RigidNow], velocities: &[Vec3]) {
+        self.touches.clear();
+        for (range, law) in input.bodies {
+            let tasks: Vec<Range<usize>> = tasks(range).collect();
+            let find = |task: &Range<usize>| {
+                let near = self.near(rigids, &input.positions[task.clone()], RigidNow::is_dynamic);
+                let pairs = task.clone().flat_map(|i| near.iter().map(move |&k| (i, k)));
+                pairs
+                    .filter_map(|(i, k)| self.touch(input, (i, *law), (k, &rigids[k]), velocities[i]))
+                    .collect()
+            };
+            let found: Vec<Vec<Touch>> = tasks.par_iter().map(find).collect();
+            self.touches.extend(found.into_iter().flatten());
+        }
+    }
+
+    /// Rigid bodies that may touch some of these particles.
+    fn near(&self, rigids: &[RigidNow], x: &[Vec3], wanted: impl Fn(&RigidNow) -> bool) -> Vec<usize> {
+        let none = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        let (lo, hi) = x.iter().fold(none, |(lo, hi), x| (lo.min(*x), hi.max(*x)));
+        let reached = |rigid: &RigidNow| {
+            let at = rigid.pose.position;
+            rigid.shape().reach().is_none_or(|r| at.distance(at.clamp(lo, hi)) <= r + 1.5 * self.spacing)
+        };
+        (0..rigids.len()).filter(|&k| wanted(&rigids[k]) && reached(&rigids[k])).collect()
+    }
+
+    /// The contact of a particle with a dynamic body, if they are near.
+    fn touch(
+        &self,
+        input: &RigidContactInput,
+        (i, law): (usize, SurfaceLaw),
+        (k, rigid): (usize, &RigidNow),
+        v: Vec3,
+    ) -> Option<Touch> {
+        let x = input.positions[i];
+        let Surface { distance, normal } = rigid.surface(x);
+        let gap = distance - 0.5 * self.spacing;
+        if gap > self.spacing || (input.carrier)(i) == Some(k) {
+            return None;
+        }
+        let law = law.mean(SurfaceLaw { friction: rigid.friction, restitution: rigid.restitution });
+        let needed = needed_velocity(gap, self.spacing, input.dt);
+        let v_n = (v - rigid.velocity_at(x)).dot(normal);
+        let bounce = if v_n < needed && v_n < 0.0 { -law.restitution * v_n } else { needed };
+        Some(Touch {
+            particle: i,
+            rigid: k,
+            normal,
+            target: if law.restitution > 0.0 { needed.max(bounce) } else { needed },
+            friction: law.friction,
+            impulse: Vec3::ZERO,
+        })
+    }
+
+    /// Computes the impulse of every contact; false if none is needed.
+    fn share_impulses(
+        &mut self,
+        input: &RigidContactInput,
+        rigids: &[RigidNow],
+        velocities: &[Vec3],
+    ) -> bool {
+        let missing = |touch: &Touch| {
+            let x = input.positions[touch.particle];
+            let relative = velocities[touch.particle] - rigids[touch.rigid].velocity_at(x);
+            (touch.target - relative.dot(touch.normal), relative)
+        };
+        let mut on_rigid = vec![0u32; rigids.len()];
+        let active = self.touches.iter().filter(|touch| missing(touch).0 > 0.0);
+        active.for_each(|touch| on_rigid[touch.rigid] += 1);
+        let before = &self.touches;
+        let on_particle = |at: usize| {
+            // the contacts of a particle follow one another
+            let i = before[at].particle;
+            let first = before[..at].iter().rev().take_while(|touch| touch.particle == i).count();
+            (first + before[at..].iter().take_while(|touch| touch.particle == i).count()) as Real
+        };
+        let impulse = |at: usize| {
+            let touch = &before[at];
+            let (lacks, relative) = missing(touch);
+            if lacks <= 0.0 {
+                return Vec3::ZERO;
+            }
+            let rigid = &rigids[touch.rigid];
+            let arm = input.positions[touch.particle] - rigid.center;
+            let share = on_rigid[touch.rigid] as Real;
+            let light = (input.inverse_mass)(touch.particle) * on_particle(at);
+            let ease = |n: Vec3| light + share * inverse_mass_at(rigid, arm, n);
+            let n = touch.normal;
+            let push = lacks / ease(n);
+            let slide = relative - n * relative.dot(n);
+            let speed = slide.length();
+            if speed <= 0.0 {
+                return n * push;
+            }
+            let t = slide / speed;
+            n * push - t * (touch.friction * push).min(speed / ease(t))
+        };
+        let impulses: Vec<Vec3> = (0..before.len()).into_par_iter().with_min_len(256).map(impulse).collect();
+        self.touches.iter_mut().zip(impulses).for_each(|(touch, impulse)| touch.impulse = impulse);
+        on_rigid.iter().any(|&n| n > 0)
+    }
+
+    fn apply(&self, input: &RigidContactInput, rigids: &mut RigidWorld, velocities: &mut [Vec3]) {
+        let mut sums = vec![(Vec3::ZERO, Vec3::ZERO); rigids.now().len()];
+        for touch in &self.touches {
+            velocities[touch.particle] += touch.impulse * (input.inverse_mass)(touch.particle);
+            let arm = input.positions[touch.particle] - rigids.now()[touch.rigid].center;
+            sums[touch.rigid].0 -= touch.impulse;
+            sums[touch.rigid].1 -= arm.cross(touch.impulse);
+        }
+        for (k, (impulse, angular)) in sums.into_iter().enumerate() {
+            rigids.apply_impulse(k, impulse, angular);
+        }
+    }
+
+    /// Contacts with bodies that are told their motion: these have the last word.
+    fn meet_told(&self, input: &RigidContactInput, rigids: &[RigidNow], velocities: &mut [Vec3]) {
+        if rigids.iter().all(RigidNow::is_dynamic) {
+            return;
+        }
+        for (range, law) in input.bodies {
+            let first = range.start;
+            velocities[range.clone()].par_chunks_mut(TASK).enumerate().for_each(|(task, velocities)| {
+                let start = first + task * TASK;
+                let x = &input.positions[start..start + velocities.len()];
+                let near = self.near(rigids, x, |rigid| !rigid.is_dynamic());
+                for (n, (v, x)) in velocities.iter_mut().zip(x).enumerate() {
+                    for &k in &near {
+                        if (input.carrier)(start + n) != Some(k) {
+                            *v = self.meet(input.dt, &rigids[k], *law, *x, *v);
+                        }
+                    }
+                }
+            });
+        }
+    }
+
+    /// Velocity of a particle after its contact with a body that nothing moves.
+    fn meet(&self, dt: Real, rigid: &RigidNow, law: SurfaceLaw, x: Vec3, v: Vec3) -> Vec3 {
+        let Surface { distance, normal: n } = rigid.surface(x);
+        let gap = distance - 0.5 * self.spacing;
+        if gap > self.spacing {
+            return v;
+        }
+        let relative = v - rigid.velocity_at(x);
+        let v_n = relative.dot(n);
+        let law = law.mean(SurfaceLaw { friction: rigid.friction, restitution: rigid.restitution });
+        match missing_velocity(gap, v_n, law.restitution, self.spacing, dt) {
+            Some(missing) => v + n * missing + friction(relative - n * v_n, missing, law.friction),
+            None => v,
+        }
+    }
+}
+
+fn tasks(range: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.clone().step_by(TASK).map(move |start| start..(start + TASK).min(end))
+}
+
+/// Velocity change along n of the point at `arm` from the centre, for a unit impulse along n there [1/kg].
+fn inverse_mass_at(rigid: &RigidNow, arm: Vec3, n: Vec3) -> Real {
+    let lever = arm.cross(n);
+    rigid.inverse_mass + lever.dot(rigid.inverse_inertia * lever)
+}
+
+#[cfg(test)]
+#[path = "rigid_contact_tests.rs"]
+mod tests;

@@ -1,0 +1,73 @@
+//! How evenly points fill a shape: their number density, in which the outside counts as filled.
+
+use super::{DistanceGrid, Shape};
+use crate::kernel::{Kernel, KernelKind};
+use crate::math::{Real, Vec3};
+use crate::neighbors::Grid;
+
+/// Support of the kernel [spacings].
+const SUPPORT: Real = 2.0;
+
+/// Number density times the volume of a particle, δ_i = V Σ_j W_ij + ∫_outside W: one where points are evenly spread.
+pub(super) struct Density {
+    kernel: Kernel,
+    /// Volume of a particle.
+    volume: Real,
+    cell: Real,
+    shape: DistanceGrid,
+}
+
+/// δ at one point, and its derivatives by the points it depends on.
+pub(super) struct Around {
+    pub density: Real,
+    /// ∂δ_i/∂x_i.
+    pub gradient: Vec3,
+    /// Σ_j |∂δ_i/∂x_j|² over the other points.
+    pub others_squared: Real,
+}
+
+impl Density {
+    pub fn new(shape: &Shape, spacing: Real) -> Density {
+        let kernel = Kernel::new(KernelKind::WendlandC2, SUPPORT * spacing);
+        let cell = 0.5 * spacing;
+        Density { kernel, volume: spacing.powi(3), cell, shape: shape.grid(cell) }
+    }
+
+    /// Support radius of the kernel.
+    pub fn reach(&self) -> Real {
+        self.kernel.h
+    }
+
+    /// Volume of the shape as measured on the grid.
+    pub fn shape_volume(&self) -> Real {
+        self.shape.volume()
+    }
+
+    /// V ∇W(x_ij).
+    pub fn pair_gradient(&self, x_ij: Vec3) -> Vec3 {
+        -self.volume * self.kernel.slope_over_r(x_ij.length()) * x_ij
+    }
+
+    /// δ and its derivatives at x, one of the points of `grid`. The walls are left out if they are farther than h.
+    pub fn around(&self, grid: &Grid, x: Vec3, near_wall: bool) -> Around {
+        let mut around = Around { density: 0.0, gradient: Vec3::ZERO, others_squared: 0.0 };
+        grid.for_each_within(x, self.kernel.h, |_, y| {
+            let gradient = self.pair_gradient(x - y);
+            around.density += self.volume * self.kernel.w(x.distance(y));
+            around.gradient += gradient;
+            around.others_squared += gradient.length_squared();
+        });
+        if near_wall {
+            let (mut inside, mut all_gradient) = (0.0, Vec3::ZERO);
+            self.shape.for_each_near(x, self.kernel.h, |offset, part| {
+                let r = offset.length();
+                inside += part * self.kernel.w(r);
+                all_gradient += part * self.kernel.slope_over_r(r) * offset;
+            });
+            let cell = self.cell.powi(3);
+            around.density += 1.0 - inside * cell;
+            around.gradient -= all_gradient * cell;
+        }
+        around
+    }
+}

@@ -1,0 +1,71 @@
+//! How good a sampling is.
+
+use super::density::Density;
+use super::{Field, Shape};
+use crate::math::{Real, Vec3, sum};
+use crate::neighbors::Grid;
+use rayon::prelude::*;
+
+/// Points less deep than this are the outermost layer [spacings].
+const LAYER: Real = 0.8;
+
+/// Quality of the particles that fill a solid shape; each owns spacing³.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SamplingReport {
+    pub particles: usize,
+    /// Volume of the shape [m3].
+    pub volume: Real,
+    /// (particles * spacing³ - volume) / volume.
+    pub volume_error: Real,
+    /// Standard deviation of the number density over its mean; what the surface cuts off is added.
+    pub density_spread: Real,
+    /// Mean depth of the outermost layer below the surface, and its standard deviation [spacings].
+    pub surface_depth: Real,
+    pub surface_spread: Real,
+    /// Smallest distance of two particles [spacings].
+    pub nearest: Real,
+}
+
+impl SamplingReport {
+    pub fn new(shape: &Shape, spacing: Real, points: &[Vec3]) -> SamplingReport {
+        let density = Density::new(shape, spacing);
+        let mut grid = Grid::default();
+        grid.build(points, density.reach());
+        let depths: Vec<Real> = points.par_iter().map(|&p| -shape.distance(p)).collect();
+        let nearest = |i: usize| {
+            let mut nearest = density.reach();
+            grid.for_each_within(points[i], nearest, |j, y| {
+                if j as usize != i {
+                    nearest = nearest.min(y.distance(points[i]));
+                }
+            });
+            nearest
+        };
+        let densities: Vec<Real> = (0..points.len())
+            .into_par_iter()
+            .map(|i| density.around(&grid, points[i], depths[i] < density.reach()).density)
+            .collect();
+        let (mean, deviation) = moments(&densities);
+        let layer: Vec<Real> = depths.iter().map(|d| d / spacing).filter(|d| *d < LAYER).collect();
+        let (surface_depth, surface_spread) = moments(&layer);
+        let volume = shape.exact_volume().unwrap_or_else(|| density.shape_volume());
+        SamplingReport {
+            particles: points.len(),
+            volume,
+            volume_error: points.len() as Real * spacing.powi(3) / volume - 1.0,
+            density_spread: deviation / mean,
+            surface_depth,
+            surface_spread,
+            nearest: (0..points.len()).into_par_iter().map(nearest).reduce(|| Real::INFINITY, Real::min)
+                / spacing,
+        }
+    }
+}
+
+/// Mean and standard deviation; of nothing both are zero.
+fn moments(values: &[Real]) -> (Real, Real) {
+    let n = values.len().max(1) as Real;
+    let mean = sum(values.len(), 0.0, |i| values[i]) / n;
+    let variance = sum(values.len(), 0.0, |i| (values[i] - mean).powi(2)) / n;
+    (mean, variance.sqrt())
+}
