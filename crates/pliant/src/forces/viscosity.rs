@@ -20,8 +20,8 @@ use rayon::prelude::*;
 
 /// Mean velocity left over by a solve, relative to the mean change of velocity or, if that is less, to the mean speed.
 const TOLERANCE: Real = 1e-4;
-/// Velocities below this are rounding [m/s].
-const ROUNDING: Real = 1e-10;
+/// Relative rounding of single precision.
+const ROUNDING: Real = 1e-7;
 const MAX_ITERATIONS: usize = 1000;
 /// 1/mu of a liquid without viscosity.
 const INVISCID: f32 = 1e30;
@@ -152,7 +152,7 @@ impl Viscosity {
         let change = mean(&|k| (self.b[k].length() / self.masses[k]) as Real);
         let speed = mean(&|k| self.x[k].length() as Real);
         let moving = rigid_velocities.iter().flatten().map(|v| v.length()).fold(speed, Real::max);
-        let tolerance = (TOLERANCE * change.min(moving)).max(ROUNDING);
+        let tolerance = (TOLERANCE * change.min(moving)).max(ROUNDING * moving);
         self.x.fill(glam::Vec3::ZERO);
         let solved = self.solver.solve(
             &mut system,
