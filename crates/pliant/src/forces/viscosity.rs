@@ -152,7 +152,8 @@ impl Viscosity {
         let change = mean(&|k| (self.b[k].length() / self.masses[k]) as Real);
         let speed = mean(&|k| self.x[k].length() as Real);
         let moving = rigid_velocities.iter().flatten().map(|v| v.length()).fold(speed, Real::max);
-        let tolerance = (TOLERANCE * change.min(moving)).max(ROUNDING * moving);
+        let rounding = ROUNDING * moving * self.stiffness(dt, near.masses).min(1.0);
+        let tolerance = (TOLERANCE * change.min(moving)).max(rounding);
         self.x.fill(glam::Vec3::ZERO);
         let solved = self.solver.solve(
             &mut system,
@@ -171,6 +172,15 @@ impl Viscosity {
             *now = [now[0] + v, now[1] + w];
         }
         solved
+    }
+
+    /// Largest k dt/m of a pair: what part of its velocity a step takes, or would if it were explicit.
+    fn stiffness(&self, dt: Real, masses: &[f32]) -> Real {
+        let of_member = |m: usize| match self.records[m][6] {
+            0.0 => 0.0,
+            fluidity => dt * self.spacing / (fluidity as Real * masses[m] as Real),
+        };
+        (0..self.records.len()).into_par_iter().with_min_len(CHUNK).map(of_member).reduce(|| 0.0, Real::max)
     }
 
     /// Bytes held.
