@@ -84,7 +84,6 @@ fn warn_of_loss(frame: &Frame, format: Format) {
 }
 
 fn convert_frame(arguments: &Arguments) -> anyhow::Result<()> {
-    let format = arguments.format()?;
     let output = &arguments.output;
     if output.is_dir() {
         let problem = format!(
@@ -94,6 +93,7 @@ fn convert_frame(arguments: &Arguments) -> anyhow::Result<()> {
         );
         return Err(BadInput(problem).into());
     }
+    let format = arguments.format()?;
     let frame = read_frame(&arguments.input).map_err(bad_input)?;
     warn_of_loss(&frame, format);
     write_frame(output, &frame, format, &arguments.settings(format, FPS))?;

@@ -40,10 +40,10 @@ impl Field for Shape {
         }
     }
 
-    fn gradient(&self, p: Vec3) -> Vec3 {
+    fn surface(&self, p: Vec3) -> (Real, Vec3) {
         match self {
-            Shape::Mesh { mesh } => mesh.gradient(p),
-            _ => differences(self, p),
+            Shape::Mesh { mesh } => mesh.surface(p),
+            _ => (self.distance(p), differences(self, p)),
         }
     }
 

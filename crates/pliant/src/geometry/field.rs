@@ -14,18 +14,18 @@ pub trait Field: Sync {
         1.0
     }
 
-    /// ∇ of the distance, which points out of the surface.
-    fn gradient(&self, p: Vec3) -> Vec3 {
-        differences(self, p)
+    /// The distance and its gradient, which points out of the surface.
+    fn surface(&self, p: Vec3) -> (Real, Vec3) {
+        (self.distance(p), differences(self, p))
     }
 
     /// The point of the level set at `level` that p falls on along the gradient, by so many of Newton's steps.
     fn onto_level(&self, p: Vec3, level: Real, steps: usize) -> Vec3 {
         let mut p = p;
         for _ in 0..steps {
-            let gradient = self.gradient(p);
+            let (distance, gradient) = self.surface(p);
             // on a ridge of the field the gradient is short, though the distance is not
-            p -= gradient * ((self.distance(p) - level) / gradient.length_squared().max(0.5));
+            p -= gradient * ((distance - level) / gradient.length_squared().max(0.5));
         }
         p
     }

@@ -17,17 +17,23 @@ const DARTS: usize = 30;
 /// As many points as spacing³ fits into the volume.
 pub(super) fn sample(shape: &Shape, spacing: Real, seed: u64) -> Vec<Vec3> {
     let wanted = (shape.volume(spacing) / spacing.powi(3)).round().max(1.0) as usize;
+    // cells of which some point may be deep enough, and whether all are
+    let cell = 0.5 * spacing;
+    let reach = shape.steepness() * 0.5 * 3f64.sqrt() * cell;
     let mut cells = Vec::new();
-    shape.grid(spacing).for_each_cell(|center, distance| cells.push((center, distance)));
+    shape.grid(cell).for_each_cell(|center, distance| {
+        let over = distance + DEPTH * spacing;
+        if over < reach {
+            cells.push((center, over < -reach));
+        }
+    });
     let mut random = Random::new(seed);
     let mut thrown = Thrown::new(shape.bounds(), spacing);
     let (mut apart, mut darts) = (APART * spacing, 0);
     while thrown.points.len() < wanted && !cells.is_empty() {
-        let (center, distance) = cells[(random.unit() * cells.len() as Real) as usize];
-        let p = center + random.in_cube() * spacing;
-        // a cell is one spacing wide: from deep inside all of it is inside
-        let inside = distance < -2.0 * spacing || shape.distance(p) <= -DEPTH * spacing;
-        if inside && thrown.has_room(p, apart) {
+        let (center, is_deep) = cells[(random.unit() * cells.len() as Real) as usize];
+        let p = center + random.in_cube() * cell;
+        if thrown.has_room(p, apart) && (is_deep || shape.distance(p) <= -DEPTH * spacing) {
             thrown.add(p);
         }
         darts += 1;

@@ -41,7 +41,7 @@ struct Relaxing<'a> {
     spacing: Real,
     density: Density,
     points: Vec<Vec3>,
-    /// Each point is at least this deep; exact where it is less than the kernel's support.
+    /// Each point is at least this deep.
     depths: Vec<Real>,
     grid: Grid,
 }
@@ -80,18 +80,19 @@ impl Relaxing<'_> {
 
     /// The point moved, within the shape, and its depth.
     fn placed(&self, x: Vec3, motion: Vec3, depth: Real, fresh: Real) -> (Vec3, Real) {
-        let (s, h) = (self.spacing, self.density.reach());
+        let s = self.spacing;
         let p = x + motion;
         let known = depth - motion.length() * self.shape.steepness();
-        if known > h {
+        if known > LAYER * s {
             return (p, known);
         }
-        let depth = -self.shape.distance(p);
+        let (distance, gradient) = self.shape.surface(p);
+        let depth = -distance;
         if depth > LAYER * s {
             return (p, depth);
         }
         let draw = if depth < 0.25 * s { 1.0 } else { DRAW * fresh };
         let shift = (DEPTH * s - depth) * draw;
-        (p - self.shape.gradient(p).normalize_or_zero() * shift, depth + shift)
+        (p - gradient.normalize_or_zero() * shift, depth + shift)
     }
 }

@@ -76,7 +76,7 @@ pub fn even_layer(field: &impl Field, spacing: Real, depth: Real) -> Vec<Vec3> {
     for step in 0..STEPS {
         grid.build(&points, REACH * spacing);
         let strength = 0.5 * (1.0 - step as Real / STEPS as Real);
-        let newton = if step + 1 == STEPS { 5 } else { 1 };
+        let newton = if step + 1 == STEPS { 5 } else { 2 };
         points = points
             .par_iter()
             .map(|&x| field.onto_level(x + repulsion(&grid, x, spacing) * strength, -depth, newton))
@@ -92,7 +92,7 @@ fn candidates(field: &impl Field, cell: Real, depth: Real) -> (Vec<Vec3>, Real) 
     let (mut centers, mut shell) = (Vec::new(), 0.0);
     grid.for_each_cell(|center, distance| {
         shell += (1.0 - distance.abs() / cell).max(0.0);
-        if distance.abs() < 0.5 * cell {
+        if distance.abs() < 0.75 * cell {
             centers.push(center);
         }
     });

@@ -35,6 +35,11 @@ pub struct PressureReport {
     pub converged: bool,
 }
 
+/// Error allowed relative to what pressure has to undo in this step. In short steps that is much less than the density
+/// error allowed, and what is left of it would be noise in the velocities.
+const WORK: Real = 0.15;
+/// Iterations of every step: what is at rest comes to rest exactly.
+const FEWEST: usize = 2;
 /// Share of the chopped gradient above which the set of free particles is enlarged.
 const PROPORTION: Real = 1.0;
 
@@ -74,6 +79,7 @@ impl ProjectedGradients {
         product(&self.y, &self.scale, &mut self.g);
         self.subtract(b);
         let mut report = self.errors(counted);
+        let tolerance = settings.density_error.min(WORK * self.work(b) / counted as Real);
         let mut stretch: Real = 1.0; // largest eigenvalue seen
         self.p.copy_from_slice(&self.g);
         self.p
@@ -81,7 +87,9 @@ impl ProjectedGradients {
             .zip(&self.y)
             .with_min_len(CHUNK)
             .for_each(|(p, y)| *p = if *y > 0.0 { *p } else { 0.0 });
-        while report.mean_error > settings.density_error && report.iterations < settings.max_iterations {
+        while (report.mean_error > tolerance || (report.iterations < FEWEST && report.mean_error > 0.0))
+            && report.iterations < settings.max_iterations
+        {
             report.iterations += 1;
             let (free, chopped) = self.gradients(stretch);
             if chopped > PROPORTION * PROPORTION * free {
@@ -129,7 +137,7 @@ impl ProjectedGradients {
             }
             report = PressureReport { iterations: report.iterations, ..self.errors(counted) };
         }
-        report.converged = report.mean_error <= settings.density_error;
+        report.converged = report.mean_error <= tolerance;
         kappa
             .par_iter_mut()
             .enumerate()
@@ -157,6 +165,12 @@ impl ProjectedGradients {
     fn subtract(&mut self, b: &[f32]) {
         let scale = &self.scale;
         self.g.par_iter_mut().enumerate().with_min_len(CHUNK).for_each(|(m, g)| *g -= b[m] * scale[m]);
+    }
+
+    /// Σ |b| of those that press or would be compressed.
+    fn work(&self, b: &[f32]) -> Real {
+        let part = |m: usize| if self.y[m] > 0.0 { b[m].abs() } else { b[m].max(0.0) };
+        sum_by_chunk(b.len(), 0.0, |range| range.filter(|&m| self.scale[m] > 0.0).map(|m| part(m) as Real).sum())
     }
 
     /// Density errors left: what is still compressed, and what is pressed apart.

@@ -75,6 +75,12 @@ impl Walls {
         }
     }
 
+    /// Adds a rigid body sampled by these points of a lattice, each with the volume of a cell.
+    pub fn add_lattice(&mut self, points: &[Vec3]) {
+        let volume = self.spacing.powi(3);
+        self.layers.push(Layer::Points(points.iter().map(|&p| (p, volume)).collect()));
+    }
+
     /// Adds a rigid body sampled by these points (own coordinates, half a spacing below its surface).
     pub fn add_points(&mut self, points: &[Vec3]) {
         let mut cells = Cells::default();

@@ -79,6 +79,9 @@ impl Flow {
         for rigid in &setup.rigids {
             match &rigid.shape {
                 RigidShape::Plane { normal } => walls.add_plane(*normal),
+                shape @ (RigidShape::Box { .. } | RigidShape::Container { .. }) => {
+                    walls.add_lattice(&shape.boundary_points(setup.spacing));
+                }
                 shape => walls.add_points(&shape.boundary_points(setup.spacing)),
             }
         }

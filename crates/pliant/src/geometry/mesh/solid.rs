@@ -129,18 +129,23 @@ impl SolidMesh {
         self.0.distance(p)
     }
 
-    /// Unit vector along which the distance grows: from the nearest point of the surface, or towards it from inside.
-    pub fn gradient(&self, p: Vec3) -> Vec3 {
-        let nearest = self.0.tree.nearest(p, Real::INFINITY).unwrap_or(p);
-        (p - nearest).normalize_or_zero() * self.distance(p).signum()
+    /// The distance, and the unit vector along which it grows: from the nearest point of the surface, or towards it
+    /// from inside.
+    pub fn surface(&self, p: Vec3) -> (Real, Vec3) {
+        self.0.surface(p)
     }
 }
 
 impl Solid {
     fn distance(&self, p: Vec3) -> Real {
-        let near = self.tree.nearest(p, Real::INFINITY).map_or(Real::INFINITY, |q| q.distance(p));
+        self.surface(p).0
+    }
+
+    fn surface(&self, p: Vec3) -> (Real, Vec3) {
+        let away = self.tree.nearest(p, Real::INFINITY).map_or(Vec3::INFINITY, |q| p - q);
         let outside = 1.0 - 2.0 * self.tree.winding_number(p).abs();
-        near * if self.closed { outside.signum() } else { outside.clamp(-1.0, 1.0) }
+        let part = if self.closed { outside.signum() } else { outside.clamp(-1.0, 1.0) };
+        (away.length() * part, away.normalize_or_zero() * part.signum())
     }
 }
 

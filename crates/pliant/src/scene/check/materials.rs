@@ -16,6 +16,8 @@ use crate::material::{FlowLaw, Law, Material, Moduli, Schedule, SchedulePoint};
 /// Stiffest modulus [Pa]; diamond has 1e12.
 const STIFFEST: f64 = 1e13;
 const SOFTEST: f64 = 1e-6;
+/// XSPH of liquids by default, the share lost in a step: calms particles, and hardly slows what is larger than them.
+const XSPH: f64 = 0.03;
 
 /// What a body is made of, and how its elastic force is computed.
 pub(super) type Stuff = (Material, Option<Method>);
@@ -119,7 +121,7 @@ fn liquid(at: At<'_>, name: &str, written: &MaterialFile) -> Result<Material, Sc
         restitution: 0.0,
         flow: FlowLaw {
             viscosity: range("viscosity", written.viscosity, 1e9, "Pa s")?,
-            xsph: range("xsph", written.xsph, 1.0, "")?,
+            xsph: at.key("xsph").range(written.xsph.unwrap_or(XSPH), 0.0, 1.0, "")?,
             surface_tension: range("surface_tension", written.surface_tension, 1e3, "N/m")?,
             adhesion: range("adhesion", written.adhesion, 1e3, "N/m")?,
             drag: range("drag", written.drag, 1.0, "")?,

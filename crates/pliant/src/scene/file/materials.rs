@@ -69,8 +69,8 @@ table! {
         zero_energy: Option<f64>,
         /// Mass-proportional damping [1/s]; default 0.
         damping: Option<f64>,
-        /// Damping of the motion of neighbours relative to one another: of solids a rate [1/s], of liquids the share lost
-        /// in a step, 0 to 1; default 0.
+        /// Damping of the motion of neighbours relative to one another: of solids a rate [1/s], default 0; of liquids the
+        /// share lost in a step, 0 to 1, default 0.03.
         xsph: Option<f64>,
         /// Dynamic viscosity of a liquid [Pa s]; water 0.001, honey 10; default 0.
         viscosity: Option<f64>,
