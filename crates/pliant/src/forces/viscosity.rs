@@ -139,6 +139,7 @@ impl Viscosity {
         self.masses.clear();
         self.masses.extend_from_slice(near.masses);
         self.masses.extend(rigids.iter().flat_map(|r| [r.mass as f32; 2]));
+        let stiffness = self.stiffness(dt, near.masses);
         let mut system = System {
             near,
             weight: self.weight,
@@ -152,7 +153,7 @@ impl Viscosity {
         let change = mean(&|k| (self.b[k].length() / self.masses[k]) as Real);
         let speed = mean(&|k| self.x[k].length() as Real);
         let moving = rigid_velocities.iter().flatten().map(|v| v.length()).fold(speed, Real::max);
-        let rounding = ROUNDING * moving * self.stiffness(dt, near.masses).min(1.0);
+        let rounding = ROUNDING * moving * stiffness.min(1.0);
         let tolerance = (TOLERANCE * change.min(moving)).max(rounding);
         self.x.fill(glam::Vec3::ZERO);
         let solved = self.solver.solve(

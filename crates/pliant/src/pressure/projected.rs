@@ -170,7 +170,9 @@ impl ProjectedGradients {
     /// Σ |b| of those that press or would be compressed.
     fn work(&self, b: &[f32]) -> Real {
         let part = |m: usize| if self.y[m] > 0.0 { b[m].abs() } else { b[m].max(0.0) };
-        sum_by_chunk(b.len(), 0.0, |range| range.filter(|&m| self.scale[m] > 0.0).map(|m| part(m) as Real).sum())
+        sum_by_chunk(b.len(), 0.0, |range| {
+            range.filter(|&m| self.scale[m] > 0.0).map(|m| part(m) as Real).sum()
+        })
     }
 
     /// Density errors left: what is still compressed, and what is pressed apart.
