@@ -20,8 +20,8 @@ use rayon::prelude::*;
 
 /// Mean velocity left over by a solve, relative to the mean change of velocity or, if that is less, to the mean speed.
 const TOLERANCE: Real = 1e-4;
-/// Velocities below this are rounding [m/s].
-const ROUNDING: Real = 1e-10;
+/// Relative rounding of single precision.
+const ROUNDING: Real = 1e-7;
 const MAX_ITERATIONS: usize = 1000;
 /// 1/mu of a liquid without viscosity.
 const INVISCID: f32 = 1e30;
@@ -139,6 +139,7 @@ impl Viscosity {
         self.masses.clear();
         self.masses.extend_from_slice(near.masses);
         self.masses.extend(rigids.iter().flat_map(|r| [r.mass as f32; 2]));
+        let stiffness = self.stiffness(dt, near.masses);
         let mut system = System {
             near,
             weight: self.weight,
@@ -152,7 +153,8 @@ impl Viscosity {
         let change = mean(&|k| (self.b[k].length() / self.masses[k]) as Real);
         let speed = mean(&|k| self.x[k].length() as Real);
         let moving = rigid_velocities.iter().flatten().map(|v| v.length()).fold(speed, Real::max);
-        let tolerance = (TOLERANCE * change.min(moving)).max(ROUNDING);
+        let rounding = ROUNDING * moving * stiffness.min(1.0);
+        let tolerance = (TOLERANCE * change.min(moving)).max(rounding);
         self.x.fill(glam::Vec3::ZERO);
         let solved = self.solver.solve(
             &mut system,
@@ -171,6 +173,15 @@ impl Viscosity {
             *now = [now[0] + v, now[1] + w];
         }
         solved
+    }
+
+    /// Largest k dt/m of a pair: what part of its velocity a step takes, or would if it were explicit.
+    fn stiffness(&self, dt: Real, masses: &[f32]) -> Real {
+        let of_member = |m: usize| match self.records[m][6] {
+            0.0 => 0.0,
+            fluidity => dt * self.spacing / (fluidity as Real * masses[m] as Real),
+        };
+        (0..self.records.len()).into_par_iter().with_min_len(CHUNK).map(of_member).reduce(|| 0.0, Real::max)
     }
 
     /// Bytes held.

@@ -131,6 +131,7 @@ impl Summary {
             ("elasticity", times.elasticity),
             ("contact", times.contact),
             ("neighbors", times.neighbors),
+            ("forces", times.forces),
             ("pressure", times.pressure),
             ("motion", times.motion),
             ("total", times.total()),

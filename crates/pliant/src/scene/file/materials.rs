@@ -76,7 +76,7 @@ table! {
         viscosity: Option<f64>,
         /// Surface tension of a liquid [N/m]; water 0.072; default 0.
         surface_tension: Option<f64>,
-        /// Attraction of a liquid to walls and solids [N/m]: half of its surface tension gives a contact angle of 90
+        /// Attraction of a liquid to walls and solids [N/m]: about half of its surface tension for a contact angle of 90
         /// degrees, all of it wets; default 0.
         adhesion: Option<f64>,
         /// Share of the drag of the air that a liquid feels, 0 to 1; default 0.
