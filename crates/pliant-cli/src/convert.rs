@@ -34,7 +34,7 @@ pub struct Arguments {
     fps: Option<f64>,
 }
 
-fn format_of_word(word: &str) -> Result<Format, String> {
+pub fn format_of_word(word: &str) -> Result<Format, String> {
     let words = Format::ALL.map(|(_, word)| word);
     let found = Format::ALL.iter().find(|(_, known)| *known == word);
     found.map(|(format, _)| *format).ok_or_else(|| format!("use one of: {}", words.join(", ")))

@@ -3,6 +3,10 @@
 use super::*;
 use crate::math::{Quat, Vec3};
 
+fn render(view: &View, balls: &[Ball], solids: &[Solid], overlay: &Overlay) -> Picture {
+    super::render(view, balls, &[], solids, overlay)
+}
+
 fn view(size: [u32; 2]) -> View {
     View {
         position: Vec3::new(0.0, 0.0, 4.0),
@@ -128,8 +132,7 @@ fn no_view_breaks_the_drawing() {
 fn a_picture_drawn_in_strips_has_no_seams() {
     let balls = [ball([0.0; 3]), ball([0.3, 0.4, 0.0])];
     let size = [60, 50];
-    let (tree, obstacles) = (tree::BallTree::new(&balls), solids::Obstacles::new(&[ground()]));
-    let stage = Stage::new(view::Camera::new(&view(size)), tree, obstacles, 64);
+    let stage = Stage::new(view::Camera::new(&view(size)), cast(&balls, &[], &[ground()]), 64);
     let whole = draw(&stage, size, 2, 50);
     for strip in [1, 7, 49] {
         assert!(draw(&stage, size, 2, strip) == whole, "strips of {strip} rows");

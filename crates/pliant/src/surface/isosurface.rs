@@ -49,22 +49,17 @@ pub fn isosurface(positions: &[Vec3], velocities: &[Vec3], spacing: Real, cell: 
 }
 
 /// Vertices from the middle, and triangles, in an order of their own.
-fn marched(
-    positions: &[Vec3],
-    middle: Vec3,
-    spacing: Real,
-    cell: Real,
-) -> (Vec<glam::Vec3>, Vec<[u32; 3]>) {
+fn marched(positions: &[Vec3], middle: Vec3, spacing: Real, cell: Real) -> (Vec<glam::Vec3>, Vec<[u32; 3]>) {
     let points: Vec<Vector3<f32>> =
         positions.iter().map(|x| Vector3::from((*x - middle).as_vec3().to_array())).collect();
-    let mut parameters =
-        Parameters::new(0.5 * spacing as f32, (SUPPORT * spacing) as f32, cell as f32);
+    let mut parameters = Parameters::new(0.5 * spacing as f32, (SUPPORT * spacing) as f32, cell as f32);
     parameters.iso_surface_threshold = LEVEL;
     let parts = GridDecompositionParameters { subdomain_num_cubes_per_dim: PART, auto_disable: false };
     parameters.spatial_decomposition = SpatialDecomposition::UniformGrid(parts);
     // It fails only for grids that 64 bits cannot count, and `FARTHEST` is before them.
     let Ok(found) = reconstruct_surface::<i64, f32>(&points, &parameters) else { return Default::default() };
-    let vertices: Vec<glam::Vec3> = found.mesh.vertices.iter().map(|x| glam::Vec3::new(x.x, x.y, x.z)).collect();
+    let vertices: Vec<glam::Vec3> =
+        found.mesh.vertices.iter().map(|x| glam::Vec3::new(x.x, x.y, x.z)).collect();
     in_order(&vertices, &found.mesh.triangles)
 }
 

@@ -59,8 +59,7 @@ pub struct SurfaceMesh {
 /// A surface and whose it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surface {
-    /// The first of `bodies`.
-    pub name: String,
+    /// Numbers of the bodies it is the surface of.
     pub bodies: Vec<usize>,
     pub mesh: SurfaceMesh,
 }
@@ -80,7 +79,6 @@ pub struct Surfacer {
 
 /// One surface.
 struct Part {
-    name: String,
     bodies: Vec<usize>,
     cell: Real,
     skin: Option<Covering>,
@@ -121,7 +119,7 @@ impl Surfacer {
             };
             let points = body.material.schedule.as_ref().map_or(&[][..], |schedule| schedule.points());
             let melts = points.iter().any(|point| point.moduli.is_liquid());
-            parts.push(Part { name: body.name.clone(), bodies: vec![k], cell, skin, is_liquid, melts });
+            parts.push(Part { bodies: vec![k], cell, skin, is_liquid, melts });
         }
         Surfacer { spacing, parts }
     }
@@ -133,7 +131,6 @@ impl Surfacer {
     /// The surfaces of matter; `matter` has an entry for each body of the simulation.
     pub fn surfaces(&self, simulation: &Simulation, matter: &[Matter]) -> Vec<Surface> {
         let surface = |part: &Part| Surface {
-            name: part.name.clone(),
             bodies: part.bodies.clone(),
             mesh: self.surface(part, simulation, matter),
         };

@@ -189,7 +189,11 @@ fn sides_of_creases(mesh: &TriangleMesh) -> Vec<[u32; 3]> {
 
 /// Normals of vertices: those of their triangles, weighted by area. Vertices with the same number in `joined` share
 /// theirs.
-pub(super) fn normals(positions: &[[f32; 3]], triangles: &[[u32; 3]], joined: Option<&[u32]>) -> Vec<[f32; 3]> {
+pub(super) fn normals(
+    positions: &[[f32; 3]],
+    triangles: &[[u32; 3]],
+    joined: Option<&[u32]>,
+) -> Vec<[f32; 3]> {
     let number = |v: u32| joined.map_or(v, |joined| joined[v as usize]) as usize;
     let count = joined.map_or(positions.len(), |joined| joined.iter().max().map_or(0, |n| *n as usize + 1));
     let mut sums = vec![glam::Vec3::ZERO; count];

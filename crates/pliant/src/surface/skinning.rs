@@ -55,12 +55,7 @@ impl Skin {
 
     /// Where the vertices are, and their velocities. `rest` are the particles that the skin was made with, `fits`
     /// their affine maps.
-    pub fn place(
-        &self,
-        rest: &[Vec3],
-        matter: Matter,
-        fits: &[AffineFit],
-    ) -> (Vec<[f32; 3]>, Vec<[f32; 3]>) {
+    pub fn place(&self, rest: &[Vec3], matter: Matter, fits: &[AffineFit]) -> (Vec<[f32; 3]>, Vec<[f32; 3]>) {
         let origin = mean(matter.positions);
         let map = |j: usize| -> Map {
             let F = fits[j].gradient.as_mat3();

@@ -112,7 +112,9 @@ fn an_isosurface_is_closed_and_keeps_the_volume_of_its_particles() {
     let exact = particles.len() as Real * SPACING.powi(3);
     // the surface lies somewhere between the last particles and the next ones, which are not there
     assert!((volume(&mesh) / exact - 1.0).abs() < 0.04, "{} of {exact}", volume(&mesh));
-    assert!(mesh.velocities.iter().all(|v| (glam::Vec3::from(*v) - glam::vec3(1.0, 2.0, 3.0)).length() < 1e-4));
+    assert!(
+        mesh.velocities.iter().all(|v| (glam::Vec3::from(*v) - glam::vec3(1.0, 2.0, 3.0)).length() < 1e-4)
+    );
     for (x, n) in mesh.positions.iter().zip(&mesh.normals) {
         assert!(glam::Vec3::from(*x).normalize().dot(glam::Vec3::from(*n)) > 0.8);
     }
