@@ -130,8 +130,8 @@ fn convert_run(arguments: &Arguments) -> anyhow::Result<()> {
     warn_of_loss(&first, format);
     let name = run_name(&entries);
     let mut writer = FrameWriter::new(output, &arguments.settings(format, fps), &name)?;
-    for frame in frames {
-        writer.submit(frame.map_err(bad_input)?)?;
+    for (entry, frame) in entries.iter().zip(frames) {
+        writer.submit_with(frame.map_err(bad_input)?, entry.read_surfaces(dir).map_err(bad_input)?)?;
     }
     let written = writer.finish()?;
     bar.finish_and_clear();

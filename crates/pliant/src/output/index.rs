@@ -74,7 +74,8 @@ impl IndexEntry {
             let path = frames_folder(dir).join(IndexEntry::best(&surface.files)?);
             Some((surface.bodies.clone(), read_frame(&path)))
         });
-        stored.map(|(bodies, frame)| Ok(SurfaceFrame { bodies, frame: frame? })).collect()
+        let whole = |frame: Frame| Frame { index: self.frame, time: self.time, ..frame };
+        stored.map(|(bodies, frame)| Ok(SurfaceFrame { bodies, frame: whole(frame?) })).collect()
     }
 
     /// The names of all files of the frame.
