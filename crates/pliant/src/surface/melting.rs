@@ -15,6 +15,9 @@ const REACH: f32 = 2.0;
 /// Points of a skin at most, about: one that is torn apart has large triangles.
 const MOST_POINTS: f32 = 4e6;
 
+/// How much of a liquid's look a molten solid gets: wax is no water.
+pub(super) const LOOK: f32 = 0.25;
+
 /// How much of a body has melted, from 0 to 1, by the mean misfit of its neighbourhoods.
 pub(super) fn share(misfit: Real) -> f32 {
     let t = ((misfit - SOLID) / (MOLTEN - SOLID)).clamp(0.0, 1.0);
@@ -38,7 +41,7 @@ pub(super) fn between(
         }
     });
     flowing.normals = normals(&flowing.positions, &flowing.triangles, None);
-    SurfaceMesh { liquid: molten, ..flowing }
+    SurfaceMesh { liquid: LOOK * molten, ..flowing }
 }
 
 /// Points of a mesh, no farther apart than a distance, with the normals of their triangles.

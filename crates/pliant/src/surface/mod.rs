@@ -154,7 +154,7 @@ impl Surfacer {
         let fits = elastic.affine_fits(matter_of_body.positions);
         let molten = if part.melts { melting::share(mean_misfit(&fits)) } else { 0.0 };
         if molten >= 1.0 {
-            return SurfaceMesh { liquid: 1.0, ..self.flowing(part, matter) };
+            return SurfaceMesh { liquid: melting::LOOK, ..self.flowing(part, matter) };
         }
         let skin = covering.at(matter_of_body, &fits);
         if molten <= 0.0 {
