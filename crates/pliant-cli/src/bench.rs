@@ -1,6 +1,7 @@
 //! `pliant bench`: how fast, how linear, how near the memory's limit, how much memory.
 
 mod formats;
+mod surfaces;
 
 use crate::complain::BadInput;
 use clap::Args;
@@ -14,7 +15,7 @@ use std::time::Instant;
 #[derive(Args)]
 pub struct Arguments {
     /// Benchmarks to run [default: all]: becker_beam, peer_beam, kugelstadt_beam, cuboids, stiffness,
-    /// scaling, threads, bandwidth, memory, formats
+    /// scaling, threads, bandwidth, memory, formats, surfaces
     names: Vec<String>,
     /// One JSON object a line
     #[arg(long)]
@@ -61,7 +62,7 @@ fn modulus(text: &str) -> Result<f64, String> {
 }
 
 type Bench = fn(&Arguments) -> anyhow::Result<Vec<Value>>;
-const BENCHES: [(&str, Bench); 10] = [
+const BENCHES: [(&str, Bench); 11] = [
     ("becker_beam", becker_beam),
     ("peer_beam", peer_beam),
     ("kugelstadt_beam", kugelstadt_beam),
@@ -72,6 +73,7 @@ const BENCHES: [(&str, Bench); 10] = [
     ("bandwidth", bandwidth),
     ("memory", memory),
     ("formats", formats::run),
+    ("surfaces", surfaces::run),
 ];
 
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {

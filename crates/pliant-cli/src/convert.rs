@@ -34,7 +34,7 @@ pub struct Arguments {
     fps: Option<f64>,
 }
 
-fn format_of_word(word: &str) -> Result<Format, String> {
+pub fn format_of_word(word: &str) -> Result<Format, String> {
     let words = Format::ALL.map(|(_, word)| word);
     let found = Format::ALL.iter().find(|(_, known)| *known == word);
     found.map(|(format, _)| *format).ok_or_else(|| format!("use one of: {}", words.join(", ")))
@@ -130,8 +130,8 @@ fn convert_run(arguments: &Arguments) -> anyhow::Result<()> {
     warn_of_loss(&first, format);
     let name = run_name(&entries);
     let mut writer = FrameWriter::new(output, &arguments.settings(format, fps), &name)?;
-    for frame in frames {
-        writer.submit(frame.map_err(bad_input)?)?;
+    for (entry, frame) in entries.iter().zip(frames) {
+        writer.submit_with(frame.map_err(bad_input)?, entry.read_surfaces(dir).map_err(bad_input)?)?;
     }
     let written = writer.finish()?;
     bar.finish_and_clear();

@@ -18,6 +18,7 @@ mod render;
 mod run;
 mod sample;
 mod scenes;
+mod surface;
 mod validate;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -47,6 +48,8 @@ enum Command {
     New(scenes::NewArguments),
     /// Fill a mesh with particles
     Sample(sample::Arguments),
+    /// Make surfaces from the stored frames of a run
+    Surface(surface::Arguments),
     /// Compare with closed forms and converged references
     Validate(validate::Arguments),
     /// Measure speed
@@ -88,6 +91,7 @@ impl Command {
             Command::Scenes(arguments) => scenes::list(arguments),
             Command::New(arguments) => scenes::new(arguments),
             Command::Sample(arguments) => sample::run(arguments),
+            Command::Surface(arguments) => surface::run(arguments),
             Command::Validate(arguments) => validate::run(arguments),
             Command::Bench(arguments) => bench::run(arguments),
             Command::Schema => scenes::schema(),

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 pub struct Arguments {
     /// Folder of a run
     dir: PathBuf,
-    /// Picture (.png) or movie (.gif) to write [default: DIR/preview.png and DIR/movie.gif]
+    /// Picture (.png) or movie (.gif; .mp4 where ffmpeg is installed) to write [default: DIR/preview.png and DIR/movie.gif]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Change the look: --set camera.position=[2,1,3] --set render.color_by=stress
@@ -35,8 +35,12 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     if let Some(output) = arguments.output {
         match output.extension().and_then(|e| e.to_str()) {
             Some("png") => (request.still, request.movie) = (Some(output), None),
-            Some("gif") => (request.still, request.movie) = (None, Some(output)),
-            _ => return Err(BadInput(format!("{}: -o takes a .png or a .gif", output.display())).into()),
+            Some("gif" | "mp4") => (request.still, request.movie) = (None, Some(output)),
+            _ => {
+                return Err(
+                    BadInput(format!("{}: -o takes a .png, a .gif or a .mp4", output.display())).into()
+                );
+            }
         }
     }
     let bar = indicatif::ProgressBar::new(1);

@@ -16,6 +16,7 @@
 //! | [`elasticity`] | one file a paper |
 //! | [`pressure`] | one pressure for all matter |
 //! | [`simulation`] | set-up, step, diagnostics |
+//! | [`surface`] | skins and isosurfaces |
 //! | [`scene`] | file → checked → built |
 //! | [`output`] | frames, tables, checkpoints |
 //! | [`render`] | pictures without a GPU |
@@ -37,3 +38,4 @@ pub mod rigid;
 pub mod run;
 pub mod scene;
 pub mod simulation;
+pub mod surface;

@@ -11,3 +11,4 @@ mod pictures;
 mod places;
 mod repeatable;
 mod support;
+mod surfaces;

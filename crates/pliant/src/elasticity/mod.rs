@@ -20,7 +20,7 @@ mod stretch;
 
 pub use body::{Deformation, ElasticBody};
 pub use implicit::{ImplicitSolver, PartReport, SolvePart, SolveReport, StepInput};
-pub use reference::PointState;
+pub use reference::{AffineFit, PointState};
 pub use stable_step::StableStep;
 pub use stretch::FactorShelf;
 

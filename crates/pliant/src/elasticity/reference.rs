@@ -38,7 +38,34 @@ impl PointState {
     }
 }
 
+/// How the neighbourhood of a particle moved: the affine map that fits it best, and how badly it fits.
+#[derive(Clone, Copy, Debug)]
+pub struct AffineFit {
+    /// Linear part F, exact for affine motion with every method.
+    pub gradient: Mat3,
+    /// Root mean square of |x_ij - F X_ij| over that of |X_ij|: small in a solid, about one in matter that flowed.
+    pub misfit: Real,
+}
+
 impl ElasticBody {
+    /// The affine maps of all particles at these positions, and their misfits.
+    pub fn affine_fits(&self, positions: &[Vec3]) -> Vec<AffineFit> {
+        (0..self.len()).into_par_iter().with_min_len(128).map(|i| self.affine_fit(i, positions)).collect()
+    }
+
+    fn affine_fit(&self, i: usize, positions: &[Vec3]) -> AffineFit {
+        let (rest, mut B) = (&self.rest, Mat3::ZERO);
+        rest.neighbors.for_each_of(i, |j, b, _| B += outer(positions[j] - positions[i], b));
+        let F = self.fit(i, B);
+        let (mut error, mut scale) = (0.0, 0.0);
+        rest.neighbors.for_each_of(i, |j, _, beta| {
+            let (x_ij, X_ij) = (positions[i] - positions[j], rest.positions[i] - rest.positions[j]);
+            error += beta * (x_ij - F * X_ij).length_squared();
+            scale += beta * X_ij.length_squared();
+        });
+        AffineFit { gradient: F, misfit: if scale > 0.0 { (error / scale).sqrt() } else { 0.0 } }
+    }
+
     /// The states of all particles at these positions.
     pub fn point_states(&self, positions: &[Vec3]) -> Vec<PointState> {
         (0..self.len()).into_par_iter().with_min_len(128).map(|i| self.point_state(i, positions)).collect()

@@ -28,6 +28,9 @@ pub enum OutputError {
     #[error("{}: {points} points are too many for this format; store them as vtk", path.display())]
     TooLarge { path: PathBuf, points: usize },
 
+    #[error("{}: the {what} cannot be written: {reason}; {remedy}", path.display())]
+    Unwritable { path: PathBuf, what: &'static str, reason: String, remedy: &'static str },
+
     #[error("{}: the frame writer has stopped: {reason}; resume the run from its last checkpoint", path.display())]
     WriterStopped { path: PathBuf, reason: String },
 }

@@ -1,9 +1,11 @@
 //! The frames of a run in order: `frames/index.json` for us, `frames/NAME.pvd` for ParaView, `frames/NAME.usda` for USD.
 
 use super::atomic::{files_in, read_whole, write_atomically};
+use super::writer::file_stem;
 use super::{Frame, OutputError, extension, read_frame, usd, xml};
 use crate::scene::Format;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,16 +19,46 @@ pub struct IndexEntry {
     pub time: f64,
     /// Names of the frame's files in `frames/`, one per format.
     pub files: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub surfaces: Vec<SurfaceFiles>,
+}
+
+/// A stored surface of bodies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SurfaceFiles {
+    /// Names of the bodies it is the surface of; it is named after the first.
+    pub bodies: Vec<String>,
+    /// Names of its files in `frames/`, one per format.
+    pub files: Vec<String>,
+}
+
+impl SurfaceFiles {
+    fn name(&self) -> &str {
+        self.bodies.first().map_or("", String::as_str)
+    }
+}
+
+/// A surface of bodies in a frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SurfaceFrame {
+    /// Names of the bodies it is the surface of; it is named after the first.
+    pub bodies: Vec<String>,
+    /// A mesh.
+    pub frame: Frame,
 }
 
 impl IndexEntry {
     /// Name of the file that keeps most of the frame, if it was stored at all.
     pub fn file(&self) -> Option<&str> {
+        IndexEntry::best(&self.files)
+    }
+
+    fn best(files: &[String]) -> Option<&str> {
         let worth = |file: &str| {
             let ending = Path::new(file).extension().and_then(|extension| extension.to_str());
             BY_WORTH.iter().position(|format| Some(extension(*format)) == ending)
         };
-        self.files.iter().map(String::as_str).min_by_key(|file| worth(file).unwrap_or(BY_WORTH.len()))
+        files.iter().map(String::as_str).min_by_key(|file| worth(file).unwrap_or(BY_WORTH.len()))
     }
 
     /// Reads the frame of the run in `dir` from this file; `None` if it was not stored.
@@ -34,6 +66,21 @@ impl IndexEntry {
         let frame = read_frame(&frames_folder(dir).join(self.file()?));
         // Not all formats have a place for these.
         Some(frame.map(|frame| Frame { index: self.frame, time: self.time, ..frame }))
+    }
+
+    /// Reads the surfaces of the frame.
+    pub fn read_surfaces(&self, dir: &Path) -> Result<Vec<SurfaceFrame>, OutputError> {
+        let stored = self.surfaces.iter().filter_map(|surface| {
+            let path = frames_folder(dir).join(IndexEntry::best(&surface.files)?);
+            Some((surface.bodies.clone(), read_frame(&path)))
+        });
+        let whole = |frame: Frame| Frame { index: self.frame, time: self.time, ..frame };
+        stored.map(|(bodies, frame)| Ok(SurfaceFrame { bodies, frame: whole(frame?) })).collect()
+    }
+
+    /// The names of all files of the frame.
+    pub(super) fn all_files(&self) -> impl Iterator<Item = &String> {
+        self.files.iter().chain(self.surfaces.iter().flat_map(|surface| &surface.files))
     }
 }
 
@@ -64,7 +111,7 @@ pub fn read_index(dir: &Path) -> Result<Vec<IndexEntry>, OutputError> {
     }
     let is_name =
         |file: &String| Path::new(file).components().count() == 1 && Path::new(file).file_name().is_some();
-    if let Some(file) = index.frames.iter().flat_map(|entry| &entry.files).find(|file| !is_name(file)) {
+    if let Some(file) = index.frames.iter().flat_map(IndexEntry::all_files).find(|file| !is_name(file)) {
         return Err(damaged(format!("`{file}` is not the name of a file in this folder")));
     }
     Ok(index.frames)
@@ -94,6 +141,27 @@ pub(super) fn write_series(
     entries: &[IndexEntry],
     fps: f64,
 ) -> Result<Vec<PathBuf>, OutputError> {
+    let mut written = write_one_series(dir, name, entries, fps)?;
+    let names = |entry: &IndexEntry| entry.surfaces.iter().map(|s| s.name().to_owned()).collect::<Vec<_>>();
+    let bodies: BTreeSet<String> = entries.iter().flat_map(names).collect();
+    for body in bodies {
+        let alone = |entry: &IndexEntry| IndexEntry {
+            files: entry.surfaces.iter().filter(|s| s.name() == body).flat_map(|s| s.files.clone()).collect(),
+            surfaces: Vec::new(),
+            ..*entry
+        };
+        let alone: Vec<IndexEntry> = entries.iter().map(alone).collect();
+        written.extend(write_one_series(dir, &surface_name(name, &body), &alone, fps)?);
+    }
+    Ok(written)
+}
+
+fn write_one_series(
+    dir: &Path,
+    name: &str,
+    entries: &[IndexEntry],
+    fps: f64,
+) -> Result<Vec<PathBuf>, OutputError> {
     let mut written = Vec::new();
     for (extension, text) in [("pvd", collection(entries)), ("usda", usd::scene(entries, fps))] {
         if let Some(text) = text {
@@ -103,6 +171,11 @@ pub(super) fn write_series(
         }
     }
     Ok(written)
+}
+
+/// What the files of a body's surface start with.
+pub(super) fn surface_name(name: &str, body: &str) -> String {
+    format!("{name}.surface_{}", file_stem(body))
 }
 
 /// The `.vtu` files with their times, if there are any.

@@ -40,10 +40,10 @@ pub use atomic::{clean_temporaries, is_temporary, write_atomically};
 pub use checkpoint::Checkpoint;
 pub use error::OutputError;
 pub use frame::{Faces, Field, Frame, FrameBody, Values};
-pub use index::{IndexEntry, read_index};
+pub use index::{IndexEntry, SurfaceFiles, SurfaceFrame, read_index};
 pub use tables::Table;
 pub use usd::write_film;
-pub use writer::FrameWriter;
+pub use writer::{FrameWriter, add_surfaces};
 
 /// How the names of files in this format end, without the dot.
 pub fn extension(format: Format) -> &'static str {

@@ -1,8 +1,8 @@
 //! Frames are encoded and written by a thread of their own while the run goes on.
 
-use super::index::{self, IndexEntry};
+use super::index::{self, IndexEntry, SurfaceFiles, SurfaceFrame};
 use super::{Frame, OutputError, extension, write_frame};
-use crate::scene::OutputSettings;
+use crate::scene::{Format, OutputSettings};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -25,7 +25,8 @@ pub struct FrameWriter {
 
 /// What is handed to the thread.
 enum Work {
-    Frame(Frame),
+    /// A frame and the surfaces of its bodies.
+    Frame(Frame, Vec<SurfaceFrame>),
     /// Answer when everything before is written.
     Tell(SyncSender<()>),
 }
@@ -79,10 +80,17 @@ impl FrameWriter {
     /// Hands a frame to the writer; waits while two are waiting already. An error of an earlier frame is returned
     /// here, once; after it the writer takes no more frames.
     pub fn submit(&mut self, frame: Frame) -> Result<(), OutputError> {
-        if let Err(reason) = frame.check() {
-            return Err(OutputError::BadFrame { path: self.dir.clone(), frame: frame.index, reason });
+        self.submit_with(frame, Vec::new())
+    }
+
+    /// Hands over a frame with the surfaces of its bodies.
+    pub fn submit_with(&mut self, frame: Frame, surfaces: Vec<SurfaceFrame>) -> Result<(), OutputError> {
+        for part in std::iter::once(&frame).chain(surfaces.iter().map(|surface| &surface.frame)) {
+            if let Err(reason) = part.check() {
+                return Err(OutputError::BadFrame { path: self.dir.clone(), frame: frame.index, reason });
+            }
         }
-        self.hand_over(Work::Frame(frame))
+        self.hand_over(Work::Frame(frame, surfaces))
     }
 
     /// Waits until all submitted frames are safely on the disk. To be called before a checkpoint is stored: a run
@@ -145,7 +153,7 @@ impl Series {
     fn write_all(mut self, queue: Receiver<Work>) -> Result<Vec<PathBuf>, OutputError> {
         for work in queue {
             match work {
-                Work::Frame(frame) => self.write(&frame)?,
+                Work::Frame(frame, surfaces) => self.write(&frame, &surfaces)?,
                 // Whoever asked may be gone.
                 Work::Tell(sender) => drop(sender.send(())),
             }
@@ -155,17 +163,14 @@ impl Series {
         Ok(self.written)
     }
 
-    fn write(&mut self, frame: &Frame) -> Result<(), OutputError> {
-        let mut files = Vec::new();
-        for format in self.settings.formats.iter().copied() {
-            let file = format!("{}_{:04}.{}", self.name, frame.index, extension(format));
-            let path = index::frames_folder(&self.dir).join(&file);
-            write_frame(&path, frame, format, &self.settings)?;
-            self.written.push(path);
-            files.push(file);
-        }
+    fn write(&mut self, frame: &Frame, surfaces: &[SurfaceFrame]) -> Result<(), OutputError> {
+        let files = write_files(&self.dir, &self.name, frame, &self.settings)?;
+        let surfaces = write_surfaces(&self.dir, &self.name, surfaces, &self.settings)?;
+        let entry = IndexEntry { frame: frame.index, time: frame.time, files, surfaces };
+        let folder = index::frames_folder(&self.dir);
+        self.written.extend(entry.all_files().map(|file| folder.join(file)));
         self.entries.retain(|entry| entry.frame < frame.index);
-        self.entries.push(IndexEntry { frame: frame.index, time: frame.time, files });
+        self.entries.push(entry);
         index::write_index(&self.dir, &self.entries)?;
         if self.entries.len().is_multiple_of(FRAMES_PER_SERIES) {
             index::write_series(&self.dir, &self.name, &self.entries, self.settings.fps)?;
@@ -174,8 +179,64 @@ impl Series {
     }
 }
 
+/// Writes one file a format; gives their names.
+fn write_files(
+    dir: &Path,
+    name: &str,
+    frame: &Frame,
+    settings: &OutputSettings,
+) -> Result<Vec<String>, OutputError> {
+    let mut files = Vec::new();
+    for format in settings.formats.iter().copied().filter(|format| has_room(*format, frame)) {
+        let file = format!("{name}_{:04}.{}", frame.index, extension(format));
+        write_frame(&index::frames_folder(dir).join(&file), frame, format, settings)?;
+        files.push(file);
+    }
+    Ok(files)
+}
+
+/// A table of points is no surface.
+fn has_room(format: Format, frame: &Frame) -> bool {
+    frame.faces.is_none() || format != Format::Csv
+}
+
+/// Writes the surfaces of bodies, `frames/NAME.surface_BODY_0000.EXT`; gives the names of the files.
+fn write_surfaces(
+    dir: &Path,
+    name: &str,
+    surfaces: &[SurfaceFrame],
+    settings: &OutputSettings,
+) -> Result<Vec<SurfaceFiles>, OutputError> {
+    let write = |SurfaceFrame { bodies, frame }: &SurfaceFrame| {
+        let name = index::surface_name(name, bodies.first().map_or("", String::as_str));
+        Ok(SurfaceFiles { bodies: bodies.clone(), files: write_files(dir, &name, frame, settings)? })
+    };
+    surfaces.iter().map(write).collect()
+}
+
+/// Adds surfaces to the frames that a run has stored; `surfaces` is asked for those of each frame.
+pub fn add_surfaces(
+    dir: &Path,
+    settings: &OutputSettings,
+    name: &str,
+    mut surfaces: impl FnMut(&IndexEntry) -> Result<Vec<SurfaceFrame>, OutputError>,
+) -> Result<(), OutputError> {
+    let name = file_stem(name);
+    let mut entries = index::read_index(dir)?;
+    for k in 0..entries.len() {
+        let made = surfaces(&entries[k])?;
+        let files = write_surfaces(dir, &name, &made, settings)?;
+        let entry = &mut entries[k];
+        entry.surfaces.retain(|old| files.iter().all(|new| old.bodies.first() != new.bodies.first()));
+        entry.surfaces.extend(files);
+    }
+    index::write_index(dir, &entries)?;
+    index::write_series(dir, &name, &entries, settings.fps)?;
+    Ok(())
+}
+
 /// The name as the start of file names on any system: letters, digits, `-`, `_`, and `.` inside.
-fn file_stem(name: &str) -> String {
+pub(super) fn file_stem(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
     let stem: String = name.trim_matches('.').chars().map(plain).take(50).collect();
     if stem.is_empty() { "frame".into() } else { stem }

@@ -6,25 +6,33 @@
 mod colors;
 mod encode;
 mod font;
+mod levels;
 mod movie;
+mod mp4;
 mod overlay;
 mod palette;
 mod shade;
 mod solids;
 mod text;
 mod tree;
+mod triangles;
 mod view;
+mod water;
 
 use rayon::prelude::*;
 
 use crate::geometry::Pose;
 use crate::rigid::RigidShape;
 use colors::Screen;
-use shade::{NO_SURFACE, Sample, Stage};
+use shade::{Cast, NO_SURFACE, Sample, Stage};
+use solids::Obstacles;
+use tree::BallTree;
+use triangles::TriangleTree;
 
 pub use colors::colormap;
 pub use encode::encode_png;
 pub use movie::GifMovie;
+pub use mp4::Mp4Movie;
 pub use overlay::{Legend, Overlay};
 pub use view::{View, fit_view};
 
@@ -46,6 +54,20 @@ pub struct Ball {
     pub color: [f32; 3],
 }
 
+/// A surface as drawn. Triangles with vertices that are not there or unsound are left out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mesh {
+    pub positions: Vec<[f32; 3]>,
+    /// Of unit length, outward.
+    pub normals: Vec<[f32; 3]>,
+    /// sRGB, 0..1.
+    pub colors: Vec<[f32; 3]>,
+    /// Counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// How much it looks like a liquid, from 0 to 1.
+    pub liquid: f32,
+}
+
 /// An obstacle as drawn: planes are floors that fade into the distance, containers are floor, edges and thin glass.
 /// Planes are seen from outside only, so that they never hide the scene.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,16 +79,25 @@ pub struct Solid {
 }
 
 /// Draws a picture.
-pub fn render(view: &View, balls: &[Ball], solids: &[Solid], overlay: &Overlay) -> Picture {
+pub fn render(view: &View, balls: &[Ball], meshes: &[Mesh], solids: &[Solid], overlay: &Overlay) -> Picture {
     let [width, height] = view.size();
     let samples = view.samples.clamp(1, 8);
-    let (tree, obstacles) = (tree::BallTree::new(balls), solids::Obstacles::new(solids));
-    let stage = Stage::new(view::Camera::new(view), tree, obstacles, 16 * samples * samples);
+    let stage = Stage::new(view::Camera::new(view), cast(balls, meshes, solids), 16 * samples * samples);
     // Strips bound the memory of large pictures.
     let strip = (4_000_000 / width as usize).max(64);
     let mut picture = Picture { width, height, rgb: draw(&stage, [width, height], samples, strip) };
     overlay::draw(&mut picture, overlay);
     picture
+}
+
+fn cast<'a>(balls: &[Ball], meshes: &'a [Mesh], solids: &[Solid]) -> Cast<'a> {
+    let (liquids, skins) = meshes.iter().partition(|mesh| mesh.liquid > 0.0);
+    Cast {
+        balls: BallTree::new(balls),
+        obstacles: Obstacles::new(solids),
+        skins: TriangleTree::new(skins),
+        liquids: TriangleTree::new(liquids),
+    }
 }
 
 /// The bytes of a picture, drawn by `strip` rows at a time, each with the rows its smoothing looks at.

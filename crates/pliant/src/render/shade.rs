@@ -3,8 +3,10 @@
 use glam::Vec3A;
 
 use super::colors::to_linear;
+use super::levels::Ray;
 use super::solids::{Entry, Finish, Obstacles, Piece};
-use super::tree::{BallTree, Ray};
+use super::tree::{BallHit, BallTree};
+use super::triangles::{Touch, TriangleHit, TriangleTree};
 use super::view::Camera;
 
 /// Angular radius of the key light [rad].
@@ -35,17 +37,37 @@ pub struct Sample {
 
 pub const NO_SURFACE: u32 = u32::MAX;
 
+/// Everything there is to draw.
+pub struct Cast<'a> {
+    pub balls: BallTree,
+    pub obstacles: Obstacles,
+    pub skins: TriangleTree<'a>,
+    pub liquids: TriangleTree<'a>,
+}
+
+/// What a ray meets first, but for liquids.
+#[derive(Clone, Copy)]
+pub(super) enum Meeting {
+    Ball(BallHit),
+    Solid(usize, Entry),
+    Skin(TriangleHit),
+}
+
 /// Everything a ray can meet, and the light.
-pub struct Stage {
+pub struct Stage<'a> {
     pub camera: Camera,
     tree: BallTree,
     obstacles: Obstacles,
+    skins: TriangleTree<'a>,
+    pub(super) liquids: TriangleTree<'a>,
+    /// Way through a liquid after which light has its colour.
+    pub(super) clear_depth: f32,
     /// By slot of the tree: outward direction of the matter, scaled by how much it counts.
     outward: Vec<Vec3A>,
     /// By slot of the tree, linear.
     albedo: Vec<Vec3A>,
     /// Middle of the key light.
-    key_direction: Vec3A,
+    pub(super) key_direction: Vec3A,
     /// Directions into the key light, by index of the ray.
     key_rays: Vec<Vec3A>,
     /// Directions into the half space over y = 0, cosine weighted, and how far matter dims them.
@@ -54,7 +76,7 @@ pub struct Stage {
 }
 
 /// A point of a surface as the light sees it.
-struct Point {
+pub(super) struct Point {
     at: Vec3A,
     /// Normal of the surface itself.
     normal: Vec3A,
@@ -67,10 +89,11 @@ struct Point {
     surface: u32,
 }
 
-impl Stage {
+impl<'a> Stage<'a> {
     /// `rays` is the number of rays of a four by four block of pixels.
-    pub fn new(camera: Camera, tree: BallTree, obstacles: Obstacles, rays: u32) -> Stage {
+    pub fn new(camera: Camera, cast: Cast<'a>, rays: u32) -> Stage<'a> {
         use rayon::prelude::*;
+        let Cast { balls: tree, obstacles, skins, liquids } = cast;
         let outward = (0..tree.balls.len()).into_par_iter().with_min_len(256).map(|slot| {
             let n = tree.outward(slot, 4.2 * tree.balls[slot].radius);
             let length = n.length();
@@ -85,7 +108,8 @@ impl Stage {
         let key_direction = (-0.62 * level_right + 1.05 * Vec3A::Y + 0.50 * level_back).normalize();
         let key_rays = (0..rays).map(|k| key_ray(key_direction, k)).collect();
 
-        let (lo, hi) = (tree.lo.min(obstacles.lo), tree.hi.max(obstacles.hi));
+        let lo = tree.lo.min(obstacles.lo).min(skins.lo).min(liquids.lo);
+        let hi = tree.hi.max(obstacles.hi).max(skins.hi).max(liquids.hi);
         let extent = (hi - lo).length();
         let size = if extent.is_finite() { extent.min(2.0 * camera.distance) } else { camera.distance };
         let tile = round_number(camera.distance / 9.0);
@@ -93,6 +117,9 @@ impl Stage {
             camera,
             tree,
             obstacles,
+            clear_depth: (0.4 * (liquids.hi - liquids.lo).max_element()).min(0.3 * size).max(1e-6),
+            skins,
+            liquids,
             outward,
             albedo,
             key_direction,
@@ -104,22 +131,58 @@ impl Stage {
 
     /// Light along a ray of the camera; `index` counts the rays of a four by four block of pixels.
     pub fn sample(&self, ray: &Ray, index: u32) -> Sample {
-        let ball = self.tree.first_hit(ray);
-        let reach = ball.map_or(ray.reach, |hit| hit.t);
-        let solid = self.obstacles.first_hit(&Ray { reach, ..*ray });
-        let (mut sample, reach) = match (solid, ball) {
-            (Some((piece, entry)), _) => (self.solid_sample(ray, piece, entry, index), entry.t),
-            (None, Some(hit)) => {
-                let point = self.ball_point(ray.at(hit.t), hit.slot);
-                (self.lit(ray, &point, index), hit.t)
-            }
-            (None, None) => (Sample::unlit(background(ray.direction), NO_SURFACE), ray.reach),
+        let nearest = self.nearest(ray);
+        let reach = nearest.map_or(ray.reach, |(t, _)| t);
+        let (mut sample, reach) = match self.liquids.first_hit(&Ray { reach, ..*ray }) {
+            Some(hit) => (self.liquid_sample(ray, &hit, index), hit.t),
+            None => (self.shaded(ray, nearest, index), reach),
         };
         if !self.obstacles.panes.is_empty() {
             let passed = self.obstacles.panes_passed(&Ray { reach, ..*ray });
             sample.fade(1.0 - 0.93f32.powi(passed), Vec3A::new(0.80, 0.87, 0.92));
         }
         sample
+    }
+
+    /// What the ray meets first, but for liquids, and where.
+    pub(super) fn nearest(&self, ray: &Ray) -> Option<(f32, Meeting)> {
+        let mut found = self.tree.first_hit(ray).map(|hit| (hit.t, Meeting::Ball(hit)));
+        let reach = |found: &Option<(f32, Meeting)>| found.map_or(ray.reach, |(t, _)| t);
+        if let Some(hit) = self.skins.first_hit(&Ray { reach: reach(&found), ..*ray }) {
+            found = Some((hit.t, Meeting::Skin(hit)));
+        }
+        if let Some((piece, entry)) = self.obstacles.first_hit(&Ray { reach: reach(&found), ..*ray }) {
+            found = Some((entry.t, Meeting::Solid(piece, entry)));
+        }
+        found
+    }
+
+    /// Light from what the ray meets.
+    pub(super) fn shaded(&self, ray: &Ray, met: Option<(f32, Meeting)>, index: u32) -> Sample {
+        match met {
+            Some((_, Meeting::Solid(piece, entry))) => self.solid_sample(ray, piece, entry, index),
+            Some((t, Meeting::Ball(hit))) => self.lit(ray, &self.ball_point(ray.at(t), hit.slot), index),
+            Some((t, Meeting::Skin(hit))) => {
+                let touch = self.skins.touch(&hit);
+                self.lit(ray, &self.mesh_point(ray, t, &touch, 1 + touch.mesh), index)
+            }
+            None => Sample::unlit(background(ray.direction), NO_SURFACE),
+        }
+    }
+
+    /// `number` tells the surfaces of meshes apart.
+    pub(super) fn mesh_point(&self, ray: &Ray, t: f32, touch: &Touch, number: usize) -> Point {
+        let side = if touch.normal.dot(ray.direction) > 0.0 { -1.0 } else { 1.0 };
+        let normal = side * touch.normal;
+        Point {
+            at: ray.at(t) + normal * (1e-4 * self.camera.distance),
+            normal,
+            shading_normal: side * touch.smooth_normal,
+            albedo: to_linear(touch.color.to_array()),
+            gloss: 0.22,
+            scatter: 0.1,
+            surface: (self.obstacles.pieces.len() + self.tree.balls.len() + number) as u32,
+        }
     }
 
     fn ball_point(&self, at: Vec3A, slot: usize) -> Point {
@@ -160,15 +223,14 @@ impl Stage {
         sample
     }
 
-    fn lit(&self, ray: &Ray, point: &Point, index: u32) -> Sample {
+    pub(super) fn lit(&self, ray: &Ray, point: &Point, index: u32) -> Sample {
         let n = point.shading_normal;
         let lambert = n.dot(self.key_direction).max(0.0);
         let half = (self.key_direction - ray.direction).normalize_or_zero();
         let shine = point.gloss * n.dot(half).max(0.0).powi(24) * smoothstep(0.0, 0.2, lambert);
         // Grazing views of glossy matter mirror a little sky.
         let grazing = (1.0 + point.normal.dot(ray.direction)).clamp(0.0, 1.0).powi(4);
-        let up = 0.5 + 0.5 * n.y;
-        let ambient = BOUNCE_COLOR + up * (SKY_COLOR - BOUNCE_COLOR);
+        let ambient = ambient(n);
         let key_seen = lambert > 0.0 && self.sees_key(point, index);
         Sample {
             rest: ambient * point.albedo * point.scatter,
@@ -184,7 +246,7 @@ impl Stage {
     fn sees_key(&self, point: &Point, index: u32) -> bool {
         let direction = self.key_rays[index as usize];
         let ray = Ray { origin: point.at, direction, reach: f32::MAX };
-        !self.tree.is_blocked(&ray) && !self.obstacles.is_blocked(&ray, false)
+        self.is_free(&ray, index) && !self.obstacles.is_blocked(&ray, false)
     }
 
     fn sees_sky(&self, point: &Point, index: u32) -> bool {
@@ -192,7 +254,13 @@ impl Stage {
         let (x, z) = point.shading_normal.any_orthonormal_pair();
         let direction = (x * local.x + z * local.z + point.shading_normal * local.y).normalize();
         let ray = Ray { origin: point.at, direction, reach };
-        !self.tree.is_blocked(&ray) && !self.obstacles.is_blocked(&ray, true)
+        self.is_free(&ray, index) && !self.obstacles.is_blocked(&ray, true)
+    }
+
+    /// Whether no matter blocks the ray; liquids let every second ray pass.
+    fn is_free(&self, ray: &Ray, index: u32) -> bool {
+        let blocked = self.tree.is_blocked(ray) || self.skins.is_blocked(ray);
+        !blocked && (index.is_multiple_of(2) || !self.liquids.is_blocked(ray))
     }
 
     /// Brightness of the floor's checker, averaged over the width of a pixel.
@@ -223,8 +291,15 @@ impl Sample {
         }
     }
 
+    /// Filters the light.
+    pub(super) fn tint(&mut self, color: Vec3A) {
+        self.rest *= color;
+        self.key *= color;
+        self.sky *= color;
+    }
+
     /// Mixes the share `amount` of `haze` in.
-    fn fade(&mut self, amount: f32, haze: Vec3A) {
+    pub(super) fn fade(&mut self, amount: f32, haze: Vec3A) {
         let keep = 1.0 - amount;
         self.rest = self.rest * keep + haze * amount;
         self.key *= keep;
@@ -254,7 +329,12 @@ impl Sample {
     }
 }
 
-fn background(direction: Vec3A) -> Vec3A {
+/// Light of the sky and of the ground on a surface that faces along n.
+pub(super) fn ambient(n: Vec3A) -> Vec3A {
+    BOUNCE_COLOR + (0.5 + 0.5 * n.y) * (SKY_COLOR - BOUNCE_COLOR)
+}
+
+pub(super) fn background(direction: Vec3A) -> Vec3A {
     let up = smoothstep(-0.05, 0.75, direction.y);
     HORIZON + up * (ZENITH - HORIZON)
 }

@@ -3,7 +3,7 @@
 use glam::{Mat3A, Vec3A, Vec3Swizzles};
 
 use super::Solid;
-use super::tree::Ray;
+use super::levels::Ray;
 use crate::math::{Quat, Vec3};
 use crate::rigid::RigidShape;
 

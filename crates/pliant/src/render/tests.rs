@@ -3,6 +3,10 @@
 use super::*;
 use crate::math::{Quat, Vec3};
 
+fn render(view: &View, balls: &[Ball], solids: &[Solid], overlay: &Overlay) -> Picture {
+    super::render(view, balls, &[], solids, overlay)
+}
+
 fn view(size: [u32; 2]) -> View {
     View {
         position: Vec3::new(0.0, 0.0, 4.0),
@@ -128,10 +132,48 @@ fn no_view_breaks_the_drawing() {
 fn a_picture_drawn_in_strips_has_no_seams() {
     let balls = [ball([0.0; 3]), ball([0.3, 0.4, 0.0])];
     let size = [60, 50];
-    let (tree, obstacles) = (tree::BallTree::new(&balls), solids::Obstacles::new(&[ground()]));
-    let stage = Stage::new(view::Camera::new(&view(size)), tree, obstacles, 64);
+    let stage = Stage::new(view::Camera::new(&view(size)), cast(&balls, &[], &[ground()]), 64);
     let whole = draw(&stage, size, 2, 50);
     for strip in [1, 7, 49] {
         assert!(draw(&stage, size, 2, strip) == whole, "strips of {strip} rows");
     }
+}
+
+/// A square across the view, of four vertices.
+fn square(liquid: f32) -> Mesh {
+    let positions = vec![[-0.5, -0.5, 0.0], [0.5, -0.5, 0.0], [0.5, 0.5, 0.0], [-0.5, 0.5, 0.0]];
+    Mesh {
+        positions,
+        normals: vec![[0.0, 0.0, 1.0]; 4],
+        colors: vec![[0.9, 0.1, 0.1]; 4],
+        triangles: vec![[0, 1, 2], [0, 2, 3]],
+        liquid,
+    }
+}
+
+#[test]
+fn a_mesh_is_seen_where_it_is_and_hides_what_is_behind() {
+    let green = Ball { color: [0.1, 0.8, 0.1], ..ball([0.0, 0.0, -0.5]) };
+    let picture = super::render(&view([81, 61]), &[green], &[square(0.0)], &[], &Overlay::default());
+    assert!(is_red(pixel_at(&picture, 40, 30)));
+    assert!(!is_red(pixel_at(&picture, 5, 5)));
+}
+
+#[test]
+fn a_liquid_lets_one_see_through() {
+    let seen = |ball: &[Ball]| {
+        let picture = super::render(&view([81, 61]), ball, &[square(1.0)], &[], &Overlay::default());
+        pixel_at(&picture, 40, 30)
+    };
+    let dark = Ball { color: [0.02; 3], ..ball([0.0, 0.0, -0.5]) };
+    let brightness = |pixel: [u8; 3]| pixel.map(u32::from).iter().sum::<u32>();
+    assert!(brightness(seen(&[dark])) + 20 < brightness(seen(&[])));
+}
+
+#[test]
+fn an_orbit_of_a_full_turn_ends_where_it_began() {
+    let start = view([10, 10]);
+    assert!(start.orbited(360.0).position.distance(start.position) < 1e-9);
+    let side = start.orbited(90.0).position;
+    assert!(side.distance(Vec3::new(4.0, 0.0, 0.0)) < 1e-9, "{side}");
 }

@@ -2,8 +2,8 @@
 
 use glam::Vec3A;
 
-use super::tree::Ray;
-use crate::math::{Real, Vec3};
+use super::levels::Ray;
+use crate::math::{Quat, Real, Vec3};
 
 /// A camera and the size of its picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,6 +52,12 @@ pub fn fit_view(lo: Vec3, hi: Vec3, size: [u32; 2], field_of_view: Real) -> View
 }
 
 impl View {
+    /// The same view after the camera has turned about the vertical through what it looks at.
+    pub fn orbited(self, degrees: Real) -> View {
+        let turn = Quat::from_rotation_y(degrees.to_radians());
+        View { position: self.look_at + turn * (self.position - self.look_at), ..self }
+    }
+
     /// Width and height as drawn.
     pub(super) fn size(&self) -> [u32; 2] {
         [self.width, self.height].map(|n| n.clamp(1, 8192))

@@ -4,15 +4,18 @@ mod folder;
 mod pictures;
 mod rigids;
 mod summary;
+mod surfaces;
 mod tables;
 
 pub use pictures::{PictureRequest, draw};
 pub use summary::{Limit, Summary, peak_memory_mb};
+pub use surfaces::surface_run;
 
 use crate::math::Real;
 use crate::output::{Checkpoint, FrameWriter, OutputError, checkpoint};
 use crate::scene::{Scene, SceneError};
 use crate::simulation::{Simulation, StepError, TimeStepLimit};
+use crate::surface::Surfacer;
 use folder::{Folder, RESULTS, TABLES};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -137,6 +140,7 @@ struct Run<'a> {
     folder: Folder,
     schedule: Schedule,
     writer: FrameWriter,
+    surfacer: Surfacer,
     tables: Tables,
     next_frame: u32,
     last_checkpoint: Real,
@@ -194,6 +198,7 @@ impl<'a> Run<'a> {
             folder,
             schedule,
             writer,
+            surfacer: Surfacer::new(simulation, &scene.surfaces),
             tables,
             next_frame,
             last_checkpoint: simulation.time(),
@@ -256,7 +261,11 @@ impl<'a> Run<'a> {
 
     fn store_frame(&mut self, simulation: &Simulation, observer: &mut dyn Observer) -> Result<(), RunError> {
         let frame = tables::record(simulation, self.next_frame, &self.limit, &mut self.tables)?;
-        self.writer.submit(frame)?;
+        let surfaces = match self.scene.output.formats.is_empty() {
+            true => Vec::new(),
+            false => surfaces::present(&self.surfacer, simulation, self.next_frame),
+        };
+        self.writer.submit_with(frame, surfaces)?;
         observer.on(Event::Frame { frame: self.next_frame, time: simulation.time() });
         self.next_frame += 1;
         Ok(())
@@ -318,7 +327,8 @@ impl<'a> Run<'a> {
         if !stopped {
             let mut request = PictureRequest::for_run(&self.folder.dir, self.scene);
             if self.scene.output.formats.is_empty() {
-                request.last = Some(tables::frame(&simulation, 0, &simulation.fields()));
+                let frame = tables::frame(&simulation, 0, &simulation.fields());
+                request.last = Some((frame, surfaces::present(&self.surfacer, &simulation, 0)));
             }
             drop(simulation); // pictures need its memory
             summary.pictures = draw(&request, &mut |done, of| observer.on(Event::Drawing { done, of }))?;

@@ -3,11 +3,14 @@
 use super::rigids::Poses;
 use crate::geometry::Pose;
 use crate::math::Vec3;
-use crate::output::{Frame, IndexEntry, OutputError, Values, read_index, write_atomically};
+use crate::neighbors::Grid;
+use crate::output::{Frame, IndexEntry, OutputError, SurfaceFrame, Values, read_index, write_atomically};
 use crate::render::{
-    Ball, GifMovie, Legend, Overlay, Picture, Solid, View, colormap, encode_png, fit_view, render,
+    Ball, GifMovie, Legend, Mesh, Mp4Movie, Overlay, Picture, Solid, View, colormap, encode_png, fit_view,
+    render,
 };
 use crate::scene::{ColorBy, ColorField, Scene};
+use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// Radius of a drawn particle in spacings: neighbours overlap a little, so that a body looks closed.
@@ -28,8 +31,8 @@ pub struct PictureRequest<'a> {
     /// A still of the last frame, if any.
     pub still: Option<PathBuf>,
     pub movie: Option<PathBuf>,
-    /// The last state, for runs that store no frames.
-    pub last: Option<Frame>,
+    /// The last state with its surfaces, for runs that store no frames.
+    pub last: Option<(Frame, Vec<SurfaceFrame>)>,
 }
 
 impl<'a> PictureRequest<'a> {
@@ -56,8 +59,8 @@ pub fn draw(
     let artist = Artist::new(request, &stored)?;
     if let Some(path) = &request.still {
         let picture = match (stored.last(), &request.last) {
-            (Some(last), _) => last.read(&request.dir).transpose()?.map(|frame| artist.paint(&frame)),
-            (None, Some(last)) => Some(artist.paint(last)),
+            (Some(last), _) => artist.paint_stored(&request.dir, last)?,
+            (None, Some((last, surfaces))) => Some(artist.paint(last, surfaces)),
             (None, None) => None,
         };
         if let Some(picture) = picture {
@@ -70,17 +73,47 @@ pub fn draw(
         let every = every.max(stored.len().div_ceil(MOVIE_FRAMES));
         let fps = request.scene.output.fps / every as f64;
         let chosen: Vec<&IndexEntry> = stored.iter().step_by(every).collect();
-        let mut movie = GifMovie::new(request.scene.look.size, fps);
+        let mut movie = Movie::start(path, request.scene.look.size, fps)?;
         for (k, entry) in chosen.iter().enumerate() {
-            if let Some(frame) = entry.read(&request.dir) {
-                movie.push(&artist.paint(&frame?));
+            if let Some(picture) = artist.paint_stored(&request.dir, entry)? {
+                movie.push(&picture)?;
             }
             progress(k + 1, chosen.len());
         }
-        write_atomically(path, &movie.finish())?;
+        movie.finish(path)?;
         written.push(path.clone());
     }
     Ok(written)
+}
+
+/// A movie under way, by how the name of its file ends.
+enum Movie {
+    Gif(GifMovie),
+    Mp4(Mp4Movie),
+}
+
+impl Movie {
+    fn start(path: &Path, size: [u32; 2], fps: f64) -> Result<Movie, OutputError> {
+        match path.extension().is_some_and(|ending| ending == "mp4") {
+            true => Mp4Movie::start(path, size, fps).map(Movie::Mp4),
+            false => Ok(Movie::Gif(GifMovie::new(size, fps))),
+        }
+    }
+
+    fn push(&mut self, picture: &Picture) -> Result<(), OutputError> {
+        match self {
+            Movie::Gif(movie) => movie.push(picture),
+            Movie::Mp4(movie) => movie.push(picture)?,
+        }
+        Ok(())
+    }
+
+    fn finish(self, path: &Path) -> Result<(), OutputError> {
+        match self {
+            Movie::Gif(movie) => write_atomically(path, &movie.finish()),
+            Movie::Mp4(movie) => movie.finish(),
+        }
+    }
 }
 
 /// How the frames of a run are drawn: one view and one colour scale for all.
@@ -102,7 +135,7 @@ impl<'a> Artist<'a> {
                 seen.look(scene, &frame?, &poses);
             }
         }
-        if let Some(last) = &request.last {
+        if let Some((last, _)) = &request.last {
             seen.look(scene, last, &poses);
         }
         let range = match scene.look.color_by {
@@ -113,15 +146,28 @@ impl<'a> Artist<'a> {
         Ok(Artist { scene, view: seen.view(scene), range, poses })
     }
 
-    fn paint(&self, frame: &Frame) -> Picture {
+    /// A stored frame with its surfaces.
+    fn paint_stored(&self, dir: &Path, entry: &IndexEntry) -> Result<Option<Picture>, OutputError> {
+        let Some(frame) = entry.read(dir) else { return Ok(None) };
+        Ok(Some(self.paint(&frame?, &entry.read_surfaces(dir)?)))
+    }
+
+    /// Bodies with a surface show it; the others are balls.
+    fn paint(&self, frame: &Frame, surfaces: &[SurfaceFrame]) -> Picture {
         let radius = BALL * self.scene.setup.spacing as f32;
-        let colors = self.colors(frame);
+        let paint = Paint::new(frame, self.colors(frame), self.scene.setup.spacing);
+        let covered = |name: &String| surfaces.iter().any(|surface| surface.bodies.contains(name));
+        let shown =
+            frame.bodies.iter().flat_map(|body| std::iter::repeat_n(!covered(&body.name), body.count));
         let balls: Vec<Ball> = frame
             .positions
             .iter()
-            .zip(colors)
-            .map(|(&center, color)| Ball { center, radius, color })
+            .zip(&paint.colors)
+            .zip(shown)
+            .filter(|(_, shown)| *shown)
+            .map(|((&center, &color), _)| Ball { center, radius, color })
             .collect();
+        let meshes: Vec<Mesh> = surfaces.iter().filter_map(|surface| paint.mesh(&surface.frame)).collect();
         let colors = &self.scene.look.rigid_colors;
         let poses = self.poses.at(self.scene, frame.time);
         let solid = |(k, pose): (usize, Pose)| Solid {
@@ -130,7 +176,8 @@ impl<'a> Artist<'a> {
             color: colors.get(k).copied().flatten(),
         };
         let solids: Vec<Solid> = poses.into_iter().enumerate().map(solid).collect();
-        render(&self.view, &balls, &solids, &self.overlay(frame))
+        let turned = self.scene.look.camera.orbit * frame.time;
+        render(&self.view.orbited(turned), &balls, &meshes, &solids, &self.overlay(frame))
     }
 
     fn colors(&self, frame: &Frame) -> Vec<[f32; 3]> {
@@ -175,6 +222,58 @@ impl<'a> Artist<'a> {
             _ => Vec::new(),
         };
         Overlay { title: self.scene.title.clone(), time: Some(frame.time), legend, names }
+    }
+}
+
+/// The colours of particles, spread to surfaces near them.
+struct Paint {
+    colors: Vec<[f32; 3]>,
+    grid: Grid,
+    radius: f64,
+}
+
+impl Paint {
+    fn new(frame: &Frame, colors: Vec<[f32; 3]>, spacing: f64) -> Paint {
+        let points = frame.positions.iter().map(|x| Vec3::from_array(x.map(f64::from)));
+        // A grid takes finite points; the others colour nothing.
+        let points: Vec<Vec3> = points.map(|x| if x.is_finite() { x } else { Vec3::ZERO }).collect();
+        let (mut grid, radius) = (Grid::default(), 2.0 * spacing);
+        grid.build(&points, radius);
+        Paint { colors, grid, radius }
+    }
+
+    /// None if it is no mesh.
+    fn mesh(&self, surface: &Frame) -> Option<Mesh> {
+        let faces = surface.faces.as_ref()?;
+        let liquid = match surface.field("liquid") {
+            Some(Values::Scalars(values)) => values.first().map_or(0.0, |value| value.clamp(0.0, 1.0)),
+            _ => 0.0,
+        };
+        let normals = match surface.field("normal") {
+            Some(Values::Vectors(normals)) => normals.clone(),
+            _ => vec![[0.0, 1.0, 0.0]; surface.positions.len()],
+        };
+        Some(Mesh {
+            colors: surface.positions.par_iter().with_min_len(512).map(|x| self.color(x)).collect(),
+            positions: surface.positions.clone(),
+            normals,
+            triangles: faces.triangles.clone(),
+            liquid,
+        })
+    }
+
+    /// Mean colour of the particles around x.
+    fn color(&self, x: &[f32; 3]) -> [f32; 3] {
+        let at = Vec3::from_array(x.map(f64::from));
+        let (mut sum, mut total) = (glam::Vec3::ZERO, 0.0);
+        if at.is_finite() {
+            self.grid.for_each_within(at, self.radius, |j, x_j| {
+                let w = (1.0 - x_j.distance_squared(at) / (self.radius * self.radius)) as f32;
+                sum += w * glam::Vec3::from(self.colors[j as usize]);
+                total += w;
+            });
+        }
+        if total > 0.0 { (sum / total).to_array() } else { [0.6; 3] }
     }
 }
 

@@ -27,6 +27,7 @@ use load::Provenance;
 
 use crate::math::{Real, Vec3};
 use crate::simulation::Setup;
+use crate::surface::SurfaceWish;
 
 /// A checked scene: everything a run needs.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +38,8 @@ pub struct Scene {
     /// Simulated time [s].
     pub duration: Real,
     pub setup: Setup,
+    /// The surface of each body, if it has one.
+    pub surfaces: Vec<Option<SurfaceWish>>,
     pub output: OutputSettings,
     pub look: Look,
     /// Seed of random choices; lattice sampling makes none.
@@ -106,6 +109,8 @@ pub struct Camera {
     pub look_at: Option<Vec3>,
     /// Vertical opening angle [degrees].
     pub field_of_view: Real,
+    /// How fast it turns about the vertical through what it looks at [degrees/s].
+    pub orbit: Real,
 }
 
 /// What the colour of a particle shows.

@@ -16,9 +16,11 @@ use super::numbers::{FARTHEST, FASTEST, show};
 use super::placement::{driven, pose, region};
 use super::rigids;
 use super::shapes::{sampling, shape};
+use super::surfaces;
 use crate::math::{Real, Vec3};
 use crate::rigid::Motion;
 use crate::simulation::{BodySetup, Load, Pin, PinMotion};
+use crate::surface::SurfaceWish;
 
 /// Bodies of a scene, copies counted.
 const MOST_BODIES: Real = 1e5;
@@ -33,6 +35,7 @@ pub(in crate::scene) struct Sketch {
     /// Pins driven about the position of each copy.
     centered_pins: Vec<usize>,
     color: Option<[f32; 3]>,
+    surface: Option<SurfaceWish>,
 }
 
 pub(in crate::scene) struct Copies {
@@ -62,7 +65,7 @@ pub(super) fn sketches(
     let rigids = file.rigids.as_deref().unwrap_or_default();
     let moves =
         |rigid: &RigidFile| matches!(rigid.motion, Some(RigidMotionFile::Word(RigidMotionWord::Dynamic)));
-    let known = Known { materials, rigids: rigids::names(rigids) };
+    let known = Known { materials, rigids: rigids::names(rigids), spacing: file.simulation.spacing };
     let at = at.key("bodies");
     let flows = file.emitters.as_ref().is_some_and(|emitters| !emitters.is_empty());
     if written.is_empty() && !flows && !rigids.iter().any(moves) {
@@ -107,6 +110,7 @@ fn refuse_equal_names(at: At<'_>, sketches: &[Sketch]) -> Result<(), SceneError>
 struct Known<'a> {
     materials: &'a BTreeMap<String, Stuff>,
     rigids: Vec<String>,
+    spacing: Real,
 }
 
 fn sketch(
@@ -151,7 +155,8 @@ fn sketch(
         Some(color) => Some(look::color(at.key("color"), color)?),
         None => None,
     };
-    Ok(Sketch { body, copies, centered_pins, color })
+    let surface = surfaces::wish(at, written.surface, written.surface_cell, &body, known.spacing)?;
+    Ok(Sketch { body, copies, centered_pins, color, surface })
 }
 
 /// The pins, and which of them are driven about the body's own position.
@@ -263,9 +268,10 @@ fn copies(at: At<'_>, written: &ArrayFile, body: &BodySetup) -> Result<Copies, S
 }
 
 /// Makes the copies: x runs fastest, then y, then z.
-pub(super) fn expand(sketches: &[Sketch]) -> (Vec<BodySetup>, Vec<[f32; 3]>) {
+pub(super) fn expand(sketches: &[Sketch]) -> (Vec<BodySetup>, Vec<[f32; 3]>, Vec<Option<SurfaceWish>>) {
     let mut bodies = Vec::new();
     let mut colors = Vec::new();
+    let mut surfaces = Vec::new();
     for sketch in sketches {
         for (index, name) in sketch.names().enumerate() {
             let mut body = BodySetup { name, ..sketch.body.clone() };
@@ -280,8 +286,9 @@ pub(super) fn expand(sketches: &[Sketch]) -> (Vec<BodySetup>, Vec<[f32; 3]>) {
                 }
             }
             colors.push(sketch.color.unwrap_or_else(|| look::palette(bodies.len())));
+            surfaces.push(sketch.surface);
             bodies.push(body);
         }
     }
-    (bodies, colors)
+    (bodies, colors, surfaces)
 }

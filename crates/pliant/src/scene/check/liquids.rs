@@ -12,22 +12,26 @@ use super::look;
 use super::materials::Stuff;
 use super::numbers::{FARTHEST, FASTEST, show};
 use super::placement::region;
-use super::{LONGEST_TIME, Resolution};
+use super::{LONGEST_TIME, Resolution, surfaces};
 use crate::geometry::{Pose, Region, Sampling, Shape};
 use crate::math::{Quat, Real, Vec3};
 use crate::simulation::{BodySetup, Emitter, Mouth};
+use crate::surface::SurfaceWish;
 
 /// Particles one emitter may emit.
 const MOST_EMITTED: Real = 20e6;
 
-/// The bodies that emitters fill, with their colours if given. `at` is the list.
+/// A body that an emitter fills, with its colour if given, and its surface.
+type Filled = (BodySetup, Option<[f32; 3]>, Option<SurfaceWish>);
+
+/// The bodies that emitters fill. `at` is the list.
 pub(super) fn emitters(
     at: At<'_>,
     written: &[EmitterFile],
     materials: &BTreeMap<String, Stuff>,
     resolution: Resolution,
     duration: Real,
-) -> Result<Vec<(BodySetup, Option<[f32; 3]>)>, SceneError> {
+) -> Result<Vec<Filled>, SceneError> {
     let emitter = |(index, written): (usize, &EmitterFile)| {
         emitter(at.index(index), index, written, materials, (resolution.spacing, duration))
     };
@@ -40,7 +44,7 @@ fn emitter(
     written: &EmitterFile,
     materials: &BTreeMap<String, Stuff>,
     (spacing, duration): (Real, Real),
-) -> Result<(BodySetup, Option<[f32; 3]>), SceneError> {
+) -> Result<Filled, SceneError> {
     let name = written.name.clone().unwrap_or_else(|| default_name("emitters", index));
     at.key("name").name(&name)?;
     let Some((material, method)) = materials.get(&written.material) else {
@@ -93,7 +97,8 @@ fn emitter(
         pins: Vec::new(),
         loads: Vec::new(),
     };
-    Ok((body, color))
+    let surface = surfaces::wish(at, written.surface, written.surface_cell, &body, spacing)?;
+    Ok((body, color, surface))
 }
 
 fn mouth(at: At<'_>, written: &MouthFile) -> Result<Mouth, SceneError> {

@@ -57,7 +57,9 @@ fn camera(at: At<'_>, file: &SceneFile) -> Result<Camera, SceneError> {
     }
     let angle = written.and_then(|camera| camera.field_of_view).unwrap_or(35.0);
     let field_of_view = at.key("field_of_view").range(angle, 1.0, 170.0, "degrees")?;
-    Ok(Camera { position, look_at, field_of_view })
+    let orbit = written.and_then(|camera| camera.orbit).unwrap_or(0.0);
+    let orbit = at.key("orbit").range(orbit, -36000.0, 36000.0, "degrees/s")?;
+    Ok(Camera { position, look_at, field_of_view, orbit })
 }
 
 fn color_by(at: At<'_>, word: Option<ColorByWord>, range: Option<[Real; 2]>) -> Result<ColorBy, SceneError> {

@@ -11,6 +11,7 @@ mod placement;
 mod probes;
 mod rigids;
 mod shapes;
+mod surfaces;
 
 pub(super) use bodies::Sketch;
 pub(super) use numbers::show;
@@ -59,9 +60,12 @@ pub(super) fn check(name: &str, source: Source) -> Result<Scene, SceneError> {
     let sketches = bodies::sketches(at, &file, &materials)?;
     estimate::refuse_too_large(at, resolution, &sketches)?;
     let copies = sketches.iter().map(Sketch::number).collect();
-    let (mut bodies, mut colors) = bodies::expand(&sketches);
+    let (mut bodies, mut colors, mut surfaces) = bodies::expand(&sketches);
     let emitters = file.emitters.as_deref().unwrap_or_default();
-    for (body, color) in liquids::emitters(at.key("emitters"), emitters, &materials, resolution, duration)? {
+    for (body, color, surface) in
+        liquids::emitters(at.key("emitters"), emitters, &materials, resolution, duration)?
+    {
+        surfaces.push(surface);
         colors.push(color.unwrap_or_else(|| look::palette(bodies.len())));
         bodies.push(body);
     }
@@ -71,7 +75,7 @@ pub(super) fn check(name: &str, source: Source) -> Result<Scene, SceneError> {
     let seed = file.simulation.seed.unwrap_or(1);
     let name = name.to_owned();
     let provenance = Provenance::new(source, copies);
-    Ok(Scene { name, title, duration, setup, output, look, seed, provenance })
+    Ok(Scene { name, title, duration, setup, surfaces, output, look, seed, provenance })
 }
 
 fn resolution(at: At<'_>, written: &SimulationFile) -> Result<Resolution, SceneError> {

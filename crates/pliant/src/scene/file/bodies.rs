@@ -28,6 +28,10 @@ table! {
         initial_stretch: Option<Vector>,
         /// Colour in pictures, "#rrggbb" or [r, g, b] from 0 to 1.
         color: Option<ColorFile>,
+        /// Mesh that is written beside the particles and shown in pictures; default "none".
+        surface: Option<SurfaceWord>,
+        /// Edge of the cells the surface is made with [m], 0.2 to 4 spacings; default half a spacing.
+        surface_cell: Option<f64>,
         /// Copies on a grid, named NAME_1, NAME_2, ...
         array: Option<ArrayFile>,
         /// Particles held or driven.
@@ -159,6 +163,17 @@ typed! {
         Gear(GearFile) = "gear",
         /// The inside of a mesh file.
         Mesh(MeshFile) = "mesh",
+    } later []
+}
+
+words! {
+    /// Surface of a body.
+    SurfaceWord {
+        None = "none",
+        /// A mesh of the rest shape that follows the particles: the body's own mesh, or one made around its shape.
+        Skin = "skin",
+        /// Where the density of the particles falls.
+        Isosurface = "isosurface",
     } later []
 }
 

@@ -1,6 +1,6 @@
 //! Liquid that comes and goes, as written.
 
-use super::{ColorFile, RegionFile, Vector};
+use super::{ColorFile, RegionFile, SurfaceWord, Vector};
 use crate::scene::read::{table, typed};
 
 table! {
@@ -26,6 +26,10 @@ table! {
         max_particles: Option<u64>,
         /// Colour in pictures, "#rrggbb" or [r, g, b] from 0 to 1.
         color: Option<ColorFile>,
+        /// Mesh that is written beside the particles and shown in pictures, "none" or "isosurface"; default "none".
+        surface: Option<SurfaceWord>,
+        /// Edge of the cells the surface is made with [m], 0.2 to 4 spacings; default half a spacing.
+        surface_cell: Option<f64>,
     }
 }
 

@@ -191,6 +191,8 @@ table! {
         look_at: Option<Vector>,
         /// Vertical opening angle [degrees], 1 to 170; default 35.
         field_of_view: Option<f64>,
+        /// Turns about the vertical through look_at, to the right as seen from above [degrees/s]; default 0.
+        orbit: Option<f64>,
     }
 }
 

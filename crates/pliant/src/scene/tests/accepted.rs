@@ -314,3 +314,12 @@ fn a_mesh_is_read_beside_the_scene_and_found_again_from_elsewhere() {
     assert_ne!(other.physics_hash(), scene.physics_hash());
     std::fs::remove_dir_all(&folder).expect("a folder to remove");
 }
+
+#[test]
+fn surfaces_change_no_physics() {
+    let plain = read(BASE).expect("the base scene");
+    let scene = accept("name = \"beam\"", "name = \"beam\"\nsurface = \"skin\"\nsurface_cell = 0.05");
+    let wish = crate::surface::SurfaceWish { kind: crate::surface::SurfaceKind::Skin, cell: Some(0.05) };
+    assert_eq!((plain.surfaces, scene.surfaces.clone()), (vec![None], vec![Some(wish)]));
+    assert_eq!(scene.physics_hash(), read(BASE).expect("the base scene").physics_hash());
+}

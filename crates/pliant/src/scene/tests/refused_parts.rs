@@ -219,3 +219,19 @@ fn shapes_have_limits() {
     let sheet = "name = \"cloth\"\nsampling = ‸\"ccp\"\nmaterial = \"rubber\"\nshape = { type = \"sheet\", size = [1, 1] }\n[[rigids]]";
     refuse("[[rigids]]", &format!("[[bodies]]\n{sheet}"), "one layer or line", "lattice");
 }
+
+#[test]
+fn surfaces_suit_their_bodies() {
+    let body = "name = \"beam\"";
+    let sheet = "shape = { type = \"sheet\", size = [1, 1] }";
+    refuse(
+        "shape = { type = \"box\", size = [1, 0.2, 0.2] }",
+        &format!("surface = ‸\"skin\"\n{sheet}"),
+        "has no skin",
+        "isosurface",
+    );
+    refuse(body, "surface = ‸\"fur\"", "fur", "skin");
+    refuse(body, "surface_cell = ‸0.05", "without a surface", "isosurface");
+    refuse(body, "surface = \"skin\"\nsurface_cell = ‸0.01", "surface_cell", "0.02");
+    refuse("[materials.rubber]", "[camera]\norbit = ‸1e9\n[materials.rubber]", "orbit", "36000");
+}
