@@ -16,8 +16,8 @@
 //! | [`elasticity`] | one file a paper |
 //! | [`pressure`] | one pressure for all matter |
 //! | [`simulation`] | set-up, step, diagnostics |
-//! | [`scene`] | file → checked → built |
 //! | [`output`] | frames, tables, checkpoints |
+//! | [`scene`] | file → checked → built |
 //! | [`render`] | pictures without a GPU |
 //! | [`run`] | a scene from start to folder |
 

@@ -2,7 +2,7 @@
 
 use super::index::{self, IndexEntry};
 use super::{Frame, OutputError, extension, write_frame};
-use crate::scene::OutputSettings;
+use crate::output::OutputSettings;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

@@ -90,6 +90,12 @@ impl Obstacles {
         let stone =
             |form| Piece { form, position, rotation, finish: Finish::Stone(solid.color.unwrap_or(STONE)) };
         let (piece, reach) = match solid.shape {
+            RigidShape::Mesh(ref body) => {
+                if let Some(reach) = body.reach() {
+                    self.enclose(position, reach as f32);
+                }
+                return;
+            }
             RigidShape::Plane { normal } => {
                 let up = Quat::from_rotation_arc(Vec3::Y, normal.normalize());
                 let rotation = turned(solid.pose.rotation * up);
@@ -197,6 +203,7 @@ fn is_drawable(solid: &Solid) -> bool {
         RigidShape::Box { size } | RigidShape::Container { size } => {
             size.is_finite() && size.min_element() > 0.0
         }
+        RigidShape::Mesh(_) => true,
         RigidShape::Sphere { radius } => radius.is_finite() && radius > 0.0,
         RigidShape::Cylinder { radius, height } | RigidShape::Capsule { radius, height } => {
             radius.is_finite() && radius > 0.0 && height.is_finite() && height >= 0.0

@@ -100,6 +100,11 @@ impl SolidMesh {
         &self.0.mesh
     }
 
+    /// The triangles that have an area, neighbours of one part facing the same side.
+    pub fn triangles(&self) -> &[[Vec3; 3]] {
+        self.0.tree.triangles()
+    }
+
     /// Lower and upper corner of the bounding box.
     pub fn bounds(&self) -> (Vec3, Vec3) {
         self.0.bounds

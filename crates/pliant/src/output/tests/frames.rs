@@ -5,7 +5,7 @@ use crate::output::zip::{Archive, members};
 use crate::output::{
     Field, Frame, FrameBody, Values, decode, encode, extension, left_out, read_frame, write_atomically,
 };
-use crate::scene::Format;
+use crate::output::Format;
 use std::path::Path;
 
 fn bits(frame: &Frame) -> Vec<u32> {

@@ -5,7 +5,7 @@ use super::{Folder, mesh, settings};
 use crate::output::{
     Frame, FrameWriter, Values, encode, extension, read_frame, write_atomically, write_film,
 };
-use crate::scene::{Format, OutputSettings};
+use crate::output::{Format, OutputSettings};
 use std::path::Path;
 use std::process::Command;
 
