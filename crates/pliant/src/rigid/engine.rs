@@ -126,7 +126,9 @@ fn set_tolerances(world: &mut PhysicsWorld, rigids: &[Rigid]) {
 
 fn colliders(rigid: &Rigid) -> Vec<ColliderBuilder> {
     vec![match rigid.shape {
-        RigidShape::Mesh(ref body) => return mesh_collider(&body.mesh, rigid.is_dynamic()).into_iter().collect(),
+        RigidShape::Mesh(ref body) => {
+            return mesh_collider(&body.mesh, rigid.is_dynamic()).into_iter().collect();
+        }
         RigidShape::Plane { normal } => half_space(normal),
         RigidShape::Box { size } => ColliderBuilder::cuboid(0.5 * size.x, 0.5 * size.y, 0.5 * size.z),
         RigidShape::Sphere { radius } => ColliderBuilder::ball(radius),

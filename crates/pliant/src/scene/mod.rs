@@ -13,6 +13,7 @@ mod load;
 mod overrides;
 mod read;
 mod resolved;
+mod splishsplash;
 mod suggest;
 mod tree;
 
@@ -24,6 +25,7 @@ pub use error::{Origin, SceneError};
 pub use estimate::Estimate;
 pub use file::schema;
 use load::Provenance;
+pub use splishsplash::{Imported, folder_seen_from, import_splishsplash};
 
 pub use crate::output::{Format, OutputSettings};
 

@@ -1,6 +1,6 @@
 use super::{Folder, frame, settings};
-use crate::output::{FrameWriter, OutputError, read_frame, read_index};
 use crate::output::Format;
+use crate::output::{FrameWriter, OutputError, read_frame, read_index};
 use std::fs;
 
 #[test]
