@@ -134,6 +134,11 @@ impl SolidMesh {
         self.0.distance(p)
     }
 
+    /// Where a ray first crosses the surface: the distance along it, and a unit normal on the side it comes from.
+    pub fn first_crossing(&self, origin: Vec3, direction: Vec3) -> Option<(Real, Vec3)> {
+        self.0.tree.first_crossing(origin, direction)
+    }
+
     /// Unit vector along which the distance grows: from the nearest point of the surface, or towards it from inside.
     pub fn gradient(&self, p: Vec3) -> Vec3 {
         let nearest = self.0.tree.nearest(p, Real::INFINITY).unwrap_or(p);
