@@ -15,7 +15,7 @@ const TRIAL_SECONDS: f64 = 1.0;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Scene file or name of a bundled scene
+    /// Scene file (.toml, or .json of SPlisHSPlasH) or name of a bundled scene
     scene: String,
     /// Override a key: --set materials.jelly.youngs_modulus=1e6
     #[arg(long, value_name = "KEY.PATH=VALUE")]
@@ -53,7 +53,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
                 "time_step": limit.dt, "limit": words, "criterion": limit.criterion.name(),
                 "solvers": names(&simulation).zip(&solvers).collect::<std::collections::BTreeMap<_, _>>(),
                 "stable_time_steps": stable.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
-                "steps": steps, "ms_per_step": ms, "warnings": warnings,
+                "steps": steps, "ms_per_step": ms, "warnings": warnings, "notes": scene.notes(),
             })
         );
         return Ok(ExitCode::SUCCESS);
@@ -79,6 +79,9 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     }
     for warning in &warnings {
         say!("  warning     {warning}");
+    }
+    for note in scene.notes() {
+        say!("  note        {note}");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,13 +1,13 @@
-//! `pliant convert`: stored frames in another format.
+//! `pliant convert`: stored frames in another format, scenes of SPlisHSPlasH as scenes of Pliant.
 
 use crate::complain::BadInput;
 use clap::Args;
 use indicatif::ProgressBar;
 use pliant::output::{
-    Frame, FrameWriter, IndexEntry, OutputError, extension, left_out, read_frame, read_index, write_film,
-    write_frame,
+    Frame, FrameWriter, IndexEntry, OutputError, extension, left_out, read_frame, read_index,
+    write_atomically, write_film, write_frame,
 };
-use pliant::scene::{Format, OutputSettings};
+use pliant::scene::{Format, OutputSettings, Scene, folder_seen_from};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,10 +17,10 @@ const FPS: f64 = 50.0;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// A frame (vtk, ply, obj, bgeo, csv, npz, usdc), or the folder of a run
+    /// A frame (vtk, ply, obj, bgeo, csv, npz, usdc), the folder of a run, or a scene of SPlisHSPlasH (.json)
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// File to write; for a run a new folder, or one .usdc for all frames
+    /// File to write; for a run a new folder, or one .usdc for all frames; for a scene a .toml file
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// Format to write [default: by the ending of OUT]
@@ -47,6 +47,8 @@ fn frames_per_second(text: &str) -> Result<f64, String> {
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     if arguments.input.is_dir() {
         convert_run(&arguments)?
+    } else if ends_in(&arguments.input, "json") {
+        convert_scene(&arguments)?
     } else {
         convert_frame(&arguments)?
     }
@@ -81,6 +83,25 @@ fn warn_of_loss(frame: &Frame, format: Format) {
     if !lost.is_empty() {
         eprintln!("warning: {} files have no place for: {}", format.word(), lost.join(", "));
     }
+}
+
+fn ends_in(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case(ending))
+}
+
+/// A scene of SPlisHSPlasH as TOML; what could not be taken over is told.
+fn convert_scene(arguments: &Arguments) -> anyhow::Result<()> {
+    let (input, output) = (&arguments.input, &arguments.output);
+    if !ends_in(output, "toml") {
+        return Err(BadInput(format!("{}: a scene becomes a .toml file", output.display())).into());
+    }
+    let imported = Scene::import(&input.to_string_lossy(), &folder_seen_from(input, output))?;
+    write_atomically(output, imported.toml.as_bytes())?;
+    for note in &imported.notes {
+        eprintln!("note: {note}");
+    }
+    say!("{}", output.display());
+    Ok(())
 }
 
 fn convert_frame(arguments: &Arguments) -> anyhow::Result<()> {

@@ -42,7 +42,7 @@ enum Command {
     Check(check::Arguments),
     /// List the bundled scenes, or print one
     Scenes(scenes::ScenesArguments),
-    /// Write stored frames in another format
+    /// Write stored frames in another format, or a scene of SPlisHSPlasH as one of Pliant
     Convert(convert::Arguments),
     /// Write a commented starter scene
     New(scenes::NewArguments),

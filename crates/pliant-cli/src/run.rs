@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Args, Default)]
 pub struct Arguments {
-    /// Scene file or name of a bundled scene; none: the bundled default
+    /// Scene file (.toml, or .json of SPlisHSPlasH) or name of a bundled scene; none: the bundled default
     scene: Option<String>,
     /// Folder for the results [default: runs/SCENE]
     #[arg(short, long, value_name = "DIR")]
@@ -51,6 +51,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
 fn run_scene(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let name = arguments.scene.as_deref().unwrap_or(scene::default_scene());
     let scene = Scene::load(name, &arguments.set)?;
+    tell_notes(&scene, arguments.json);
     let dir = arguments.output.clone().unwrap_or_else(|| Path::new("runs").join(&scene.name));
     refuse_foreign_folder(&dir)?;
     let options = RunOptions {
@@ -72,6 +73,16 @@ fn run_scene(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What could not be taken over from the scene of another program.
+fn tell_notes(scene: &Scene, json: bool) {
+    for note in scene.notes() {
+        match json {
+            true => say!("{}", json!({ "event": "note", "message": note })),
+            false => eprintln!("note: {note}"),
+        }
+    }
 }
 
 /// Nothing of a user's is overwritten: a folder that holds something else than a run is refused.

@@ -17,8 +17,8 @@
 //! | [`pressure`] | one pressure for all matter |
 //! | [`simulation`] | set-up, step, diagnostics |
 //! | [`surface`] | skins and isosurfaces |
-//! | [`scene`] | file → checked → built |
 //! | [`output`] | frames, tables, checkpoints |
+//! | [`scene`] | file → checked → built |
 //! | [`render`] | pictures without a GPU |
 //! | [`run`] | a scene from start to folder |
 

@@ -14,7 +14,7 @@ const CORE: Real = 0.55;
 const GOLDEN_ANGLE: Real = 2.399963229728653;
 
 impl Field for Shape {
-    /// Signed distance to the surface, negative inside. Sheets and rods have no inside.
+    /// Signed distance to the surface, negative inside. Sheets, rods and given particles have no inside.
     fn distance(&self, p: Vec3) -> Real {
         match self {
             Shape::Box { size } => cut(p.abs() - *size * 0.5),
@@ -29,6 +29,10 @@ impl Field for Shape {
             Shape::Gear { radius, height, teeth } => cylinder(gear(p, *radius, *teeth), p.y, *height),
             Shape::Hairball { radius, strands, thickness } => hairball(p, *radius, *strands, 0.5 * thickness),
             Shape::Mesh { mesh } => mesh.distance(p),
+            Shape::Particles { cloud } => {
+                let (lo, hi) = cloud.bounds();
+                cut((p - 0.5 * (lo + hi)).abs() - self.half_extent()).max(0.0)
+            }
             Shape::Sheet { .. } | Shape::Rod { .. } => cut(p.abs() - self.half_extent()).max(0.0),
         }
     }
@@ -36,6 +40,7 @@ impl Field for Shape {
     fn bounds(&self) -> (Vec3, Vec3) {
         match self {
             Shape::Mesh { mesh } => mesh.bounds(),
+            Shape::Particles { cloud } => cloud.bounds(),
             _ => (-self.half_extent(), self.half_extent()),
         }
     }
@@ -71,6 +76,7 @@ impl Shape {
             }
             Shape::Figure { figure, size } => figure.half_extent() * *size,
             Shape::Mesh { mesh } => 0.5 * (mesh.bounds().1 - mesh.bounds().0),
+            Shape::Particles { cloud } => 0.5 * (cloud.bounds().1 - cloud.bounds().0),
             Shape::Sheet { size, .. } => Vec3::new(size[0] * 0.5, 0.0, size[1] * 0.5),
             Shape::Rod { length } => Vec3::new(length * 0.5, 0.0, 0.0),
         }
@@ -116,6 +122,7 @@ impl Shape {
             Shape::Hairball { thickness, .. } => *thickness,
             Shape::Sheet { size: [length, width], .. } => length.min(*width),
             Shape::Rod { length } => *length,
+            Shape::Particles { .. } => Real::MAX, // they are there at any spacing
             _ => 2.0 * self.half_extent().min_element(),
         }
     }

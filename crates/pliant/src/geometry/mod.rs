@@ -1,5 +1,6 @@
 //! Shapes of bodies, regions that select particles, and their sampling.
 
+mod cloud;
 mod density;
 mod distance;
 mod field;
@@ -17,6 +18,7 @@ mod surface;
 #[cfg(test)]
 mod tests;
 
+pub use cloud::Cloud;
 pub use field::Field;
 pub use figures::Figure;
 pub use grid::DistanceGrid;
@@ -74,6 +76,10 @@ pub enum Shape {
     /// The inside of a mesh, in the mesh's own coordinates.
     Mesh {
         mesh: SolidMesh,
+    },
+    /// Particles as they are given.
+    Particles {
+        cloud: Cloud,
     },
     /// A single layer of particles in the x-z plane, raised along y by its relief.
     Sheet {

@@ -6,6 +6,9 @@ use crate::math::{Real, Vec3};
 impl Shape {
     /// Rest positions of the particles that fill the shape at this spacing, in body coordinates.
     pub fn sample(&self, spacing: Real, sampling: Sampling) -> Vec<Vec3> {
+        if let Shape::Particles { cloud } = self {
+            return cloud.points().to_vec();
+        }
         match sampling {
             _ if !self.is_solid() => self.lattice(spacing),
             Sampling::Lattice => self.lattice(spacing),
@@ -15,9 +18,9 @@ impl Shape {
         }
     }
 
-    /// Has it an inside? Sheets and rods have none; they are only sampled by their lattice.
+    /// Has it an inside? Sheets, rods and given particles have none; they are sampled in one way only.
     pub fn is_solid(&self) -> bool {
-        !matches!(self, Shape::Sheet { .. } | Shape::Rod { .. })
+        !matches!(self, Shape::Sheet { .. } | Shape::Rod { .. } | Shape::Particles { .. })
     }
 
     /// Volume [m3]: in closed form, or measured on a grid of half a spacing.

@@ -21,7 +21,7 @@ const STEPS: usize = 40;
 pub fn sample_surface(shape: &Shape, spacing: Real, depth: Real) -> Vec<Vec3> {
     match shape {
         Shape::Box { size } => lattice_shell(*size * 0.5 - depth, spacing),
-        Shape::Sheet { .. } | Shape::Rod { .. } => Vec::new(),
+        Shape::Sheet { .. } | Shape::Rod { .. } | Shape::Particles { .. } => Vec::new(),
         _ => even_layer(shape, spacing, depth),
     }
 }

@@ -3,7 +3,7 @@
 use super::atomic::{files_in, read_whole, write_atomically};
 use super::writer::file_stem;
 use super::{Frame, OutputError, extension, read_frame, usd, xml};
-use crate::scene::Format;
+use crate::output::Format;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs;

@@ -22,6 +22,7 @@ mod legend;
 mod npz;
 mod obj;
 mod ply;
+mod settings;
 pub mod tables;
 mod text;
 mod usd;
@@ -33,7 +34,6 @@ mod zip;
 #[cfg(test)]
 mod tests;
 
-use crate::scene::{Format, OutputSettings};
 use std::path::Path;
 
 pub use atomic::{clean_temporaries, is_temporary, write_atomically};
@@ -41,6 +41,7 @@ pub use checkpoint::Checkpoint;
 pub use error::OutputError;
 pub use frame::{Faces, Field, Frame, FrameBody, Values};
 pub use index::{IndexEntry, SurfaceFiles, SurfaceFrame, read_index};
+pub use settings::{Format, OutputSettings};
 pub use tables::Table;
 pub use usd::write_film;
 pub use writer::{FrameWriter, add_surfaces};

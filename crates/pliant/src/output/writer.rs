@@ -1,8 +1,8 @@
 //! Frames are encoded and written by a thread of their own while the run goes on.
 
 use super::index::{self, IndexEntry, SurfaceFiles, SurfaceFrame};
+use super::{Format, OutputSettings};
 use super::{Frame, OutputError, extension, write_frame};
-use crate::scene::{Format, OutputSettings};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

@@ -4,6 +4,7 @@ use glam::{Mat3A, Vec3A, Vec3Swizzles};
 
 use super::Solid;
 use super::levels::Ray;
+use crate::geometry::SolidMesh;
 use crate::math::{Quat, Vec3};
 use crate::rigid::RigidShape;
 
@@ -31,7 +32,7 @@ pub enum Finish {
 }
 
 /// One closed form with its place: x = position + rotation * X.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Piece {
     form: Form,
     position: Vec3A,
@@ -39,7 +40,7 @@ pub struct Piece {
     pub finish: Finish,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Form {
     /// y = 0, seen from above only.
     Plane,
@@ -63,6 +64,11 @@ enum Form {
     Capsule {
         radius: f32,
         half: f32,
+    },
+    Mesh {
+        mesh: SolidMesh,
+        /// Radius about the origin that holds it.
+        reach: f32,
     },
 }
 
@@ -90,6 +96,14 @@ impl Obstacles {
         let stone =
             |form| Piece { form, position, rotation, finish: Finish::Stone(solid.color.unwrap_or(STONE)) };
         let (piece, reach) = match solid.shape {
+            RigidShape::Mesh(ref body) => match body.reach() {
+                Some(reach) => {
+                    let (mesh, reach) = (body.mesh.clone(), reach as f32);
+                    (stone(Form::Mesh { mesh, reach }), reach)
+                }
+                // one looks into it from outside
+                None => return,
+            },
             RigidShape::Plane { normal } => {
                 let up = Quat::from_rotation_arc(Vec3::Y, normal.normalize());
                 let rotation = turned(solid.pose.rotation * up);
@@ -142,8 +156,8 @@ impl Obstacles {
         });
         let mut faces: Vec<Piece> = faces.collect();
         faces.sort_by(|a, b| b.rotation.y_axis.y.total_cmp(&a.rotation.y_axis.y));
-        self.pieces.push(faces[0]);
-        self.panes.extend_from_slice(&faces[1..]);
+        self.pieces.push(faces.remove(0));
+        self.panes.extend(faces);
 
         let radius = 0.0035 * half.length();
         for axis in 0..3 {
@@ -197,6 +211,7 @@ fn is_drawable(solid: &Solid) -> bool {
         RigidShape::Box { size } | RigidShape::Container { size } => {
             size.is_finite() && size.min_element() > 0.0
         }
+        RigidShape::Mesh(_) => true,
         RigidShape::Sphere { radius } => radius.is_finite() && radius > 0.0,
         RigidShape::Cylinder { radius, height } | RigidShape::Capsule { radius, height } => {
             radius.is_finite() && radius > 0.0 && height.is_finite() && height >= 0.0
@@ -225,6 +240,7 @@ impl Piece {
             Form::Sphere { radius } => radius * radius,
             Form::Cylinder { radius, half } => radius * radius + half * half,
             Form::Capsule { radius, half } => (radius + half) * (radius + half),
+            Form::Mesh { reach, .. } => reach * reach,
         };
         let m = self.position - ray.origin;
         (m - m.dot(ray.direction) * ray.direction).length_squared() > 1.0001 * reach2
@@ -248,6 +264,10 @@ impl Piece {
             Form::Sphere { radius } => enter_sphere(o, d, radius)?,
             Form::Cylinder { radius, half } => enter_cylinder(o, d, radius, half)?,
             Form::Capsule { radius, half } => enter_capsule(o, d, radius, half)?,
+            Form::Mesh { ref mesh, .. } => {
+                let (t, n) = mesh.first_crossing(o.as_dvec3(), d.as_dvec3())?;
+                (t as f32, n.as_vec3a())
+            }
         };
         (t > 0.0 && t < ray.reach).then(|| Entry { t, normal: self.rotation * n })
     }
@@ -339,7 +359,7 @@ mod tests {
         let rotation = Quat::from_euler(glam::EulerRot::XYZ, 0.4, 1.1, -0.7);
         let pose = Pose { position: Vec3::new(0.2, -0.1, 0.3), rotation };
         for shape in shapes() {
-            let piece = Obstacles::new(&[Solid { shape: shape.clone(), pose, color: None }]).pieces[0];
+            let piece = Obstacles::new(&[Solid { shape: shape.clone(), pose, color: None }]).pieces.remove(0);
             let mut hits = 0;
             for i in 0..400 {
                 let a = i as f32;

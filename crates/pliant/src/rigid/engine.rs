@@ -3,7 +3,7 @@
 //! Gravity, impulses and free rotation are not its part: it gets velocities, solves contacts and joints, and moves.
 
 use super::{Freedom, Joint, JointKind, MassPart, Rigid, RigidMotion, RigidShape};
-use crate::geometry::Pose;
+use crate::geometry::{Pose, SolidMesh};
 use crate::math::{Quat, Real, Vec3};
 use rapier3d_f64::prelude as rapier;
 use rapier3d_f64::prelude::{
@@ -102,7 +102,7 @@ fn insert(world: &mut PhysicsWorld, rigid: &Rigid) -> RigidBodyHandle {
             .allow_fast_rotation(true)
             .gyroscopic_forces_enabled(false),
     );
-    for collider in colliders(&rigid.shape) {
+    for collider in colliders(rigid) {
         let collider = collider.density(0.0).friction(rigid.friction).restitution(rigid.restitution);
         world.insert_collider(collider, Some(body));
     }
@@ -124,8 +124,11 @@ fn set_tolerances(world: &mut PhysicsWorld, rigids: &[Rigid]) {
     parameters.friction_model = rapier::FrictionModel::Simplified;
 }
 
-fn colliders(shape: &RigidShape) -> Vec<ColliderBuilder> {
-    vec![match *shape {
+fn colliders(rigid: &Rigid) -> Vec<ColliderBuilder> {
+    vec![match rigid.shape {
+        RigidShape::Mesh(ref body) => {
+            return mesh_collider(&body.mesh, rigid.is_dynamic()).into_iter().collect();
+        }
         RigidShape::Plane { normal } => half_space(normal),
         RigidShape::Box { size } => ColliderBuilder::cuboid(0.5 * size.x, 0.5 * size.y, 0.5 * size.z),
         RigidShape::Sphere { radius } => ColliderBuilder::ball(radius),
@@ -136,6 +139,16 @@ fn colliders(shape: &RigidShape) -> Vec<ColliderBuilder> {
             return [Vec3::X, Vec3::Y, Vec3::Z].into_iter().flat_map(|e| [wall(e), wall(-e)]).collect();
         }
     }]
+}
+
+/// What moves meets other rigid bodies by the convex hull of its mesh, what stands by its triangles. None for a mesh that
+/// rapier cannot use: it still meets particles.
+fn mesh_collider(mesh: &SolidMesh, moves: bool) -> Option<ColliderBuilder> {
+    let mesh = mesh.mesh();
+    match moves {
+        true => ColliderBuilder::convex_hull(&mesh.vertices),
+        false => ColliderBuilder::trimesh(mesh.vertices.clone(), mesh.triangles.clone()).ok(),
+    }
 }
 
 fn half_space(normal: Vec3) -> ColliderBuilder {

@@ -41,6 +41,7 @@ impl RigidShape {
     /// Mass and inertia of the solid shape. Planes and containers have no volume: they are never dynamic.
     pub fn mass(&self, density: Real) -> MassPart {
         let (mass, inertia) = match *self {
+            RigidShape::Mesh(ref mesh) => return mesh.mass(density),
             RigidShape::Plane { .. } | RigidShape::Container { .. } => (0.0, Vec3::ZERO),
             RigidShape::Box { size } => {
                 let (m, q) = (density * size.element_product(), size * size);
@@ -72,6 +73,7 @@ impl RigidShape {
             RigidShape::Sphere { radius } => Some(radius),
             RigidShape::Cylinder { radius, height } => Some(radius.hypot(0.5 * height)),
             RigidShape::Capsule { radius, height } => Some(radius + 0.5 * height),
+            RigidShape::Mesh(ref mesh) => mesh.reach(),
         }
     }
 }

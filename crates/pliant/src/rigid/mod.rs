@@ -5,6 +5,7 @@
 mod engine;
 mod grips;
 mod mass;
+mod mesh;
 mod surface;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ mod world;
 
 pub use grips::{Grip, Grips};
 pub use mass::MassPart;
+pub use mesh::RigidMesh;
 pub use surface::{RigidNow, Surface};
 pub use walls::{Touch, WallBody, Walls};
 pub use world::{RestoreError, RigidWorld};
@@ -20,7 +22,7 @@ pub use world::{RestoreError, RigidWorld};
 use crate::geometry::Pose;
 use crate::math::{Real, Vec3};
 
-/// Shape of a rigid body, centred at the origin of its own coordinates.
+/// Shape of a rigid body, centred at the origin of its own coordinates unless it is a mesh.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RigidShape {
     /// The half space below the plane through the origin; `normal` points out of it.
@@ -47,6 +49,8 @@ pub enum RigidShape {
         radius: Real,
         height: Real,
     },
+    /// The inside of a mesh, or all that is outside of it.
+    Mesh(RigidMesh),
 }
 
 /// A rigid body of the scene.

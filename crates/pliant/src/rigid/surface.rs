@@ -27,6 +27,7 @@ impl RigidShape {
                 sample_surface(&Shape::Cylinder { radius, height }, spacing, depth)
             }
             RigidShape::Capsule { .. } => even_layer(self, spacing, depth),
+            RigidShape::Mesh(ref mesh) => mesh.boundary_points(spacing),
         }
     }
 
@@ -45,6 +46,7 @@ impl RigidShape {
                 Surface { distance: -outside.distance, normal: -outside.normal }
             }
             RigidShape::Cylinder { radius, height } => cylinder(p, radius, 0.5 * height),
+            RigidShape::Mesh(ref mesh) => mesh.surface(p),
         }
     }
 }

@@ -56,6 +56,7 @@ pub fn particles(shape: &Shape, spacing: Real) -> Real {
             filled * (length / s) * (width / s)
         }
         Shape::Rod { length } => length / s,
+        Shape::Particles { cloud } => cloud.points().len() as Real,
         solid => {
             // a thin mesh in a wide box is sampled on a grid over all of the box
             let box_volume = (2.0 * solid.half_extent()).element_product();

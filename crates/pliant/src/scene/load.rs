@@ -8,6 +8,7 @@ use super::bundled::{self, BUNDLED};
 use super::error::{Origin, SceneError};
 use super::estimate::{self, Estimate};
 use super::read::At;
+use super::splishsplash::{Imported, import_splishsplash};
 use super::suggest::{did_you_mean, quoted};
 use super::tree::Source;
 use super::{Scene, check, resolved};
@@ -21,6 +22,8 @@ pub(super) struct Provenance {
     source: Arc<Source>,
     /// Bodies made from each `[[bodies]]` table.
     copies: Vec<usize>,
+    /// What an import could not take over.
+    notes: Vec<String>,
 }
 
 impl PartialEq for Provenance {
@@ -31,7 +34,7 @@ impl PartialEq for Provenance {
 
 impl Provenance {
     pub fn new(source: Source, copies: Vec<usize>) -> Self {
-        Provenance { source: Arc::new(source), copies }
+        Provenance { source: Arc::new(source), copies, notes: Vec::new() }
     }
 }
 
@@ -44,12 +47,15 @@ impl Scene {
         check::check(name, Source::parse(file, text, overrides)?)
     }
 
-    /// Reads the scene at a path, or the bundled scene of this name.
+    /// Reads the scene at a path (.json: one of SPlisHSPlasH), or the bundled scene of this name.
     pub fn load(path_or_name: &str, overrides: &[String]) -> Result<Scene, SceneError> {
         let path = Path::new(path_or_name);
         if path.exists() && !(path.is_dir() && bundled::find(path_or_name).is_some()) {
             let text = read_text(path_or_name)?;
             let stem = path.file_stem().map_or("scene".into(), |stem| stem.to_string_lossy());
+            if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) {
+                return Scene::from_splishsplash(&stem, path_or_name, &text, overrides);
+            }
             return Scene::from_toml(&stem, path_or_name, &text, overrides);
         }
         match bundled::find(path_or_name) {
@@ -58,6 +64,29 @@ impl Scene {
             }
             None => Err(not_found(path_or_name)),
         }
+    }
+
+    /// Takes over the scene of SPlisHSPlasH at a path; files it names get `folder` before their names.
+    pub fn import(path: &str, folder: &Path) -> Result<Imported, SceneError> {
+        import_splishsplash(path, &read_text(path)?, folder)
+    }
+
+    /// Reads a scene of SPlisHSPlasH; places in messages are those of the scene it is turned into.
+    pub fn from_splishsplash(
+        name: &str,
+        file: &str,
+        text: &str,
+        overrides: &[String],
+    ) -> Result<Scene, SceneError> {
+        let imported = import_splishsplash(file, text, Path::new(""))?;
+        let mut scene = Scene::from_toml(name, &format!("{file} (as TOML)"), &imported.toml, overrides)?;
+        scene.provenance.notes = imported.notes;
+        Ok(scene)
+    }
+
+    /// What could not be taken over from the scene of another program, one line a reason.
+    pub fn notes(&self) -> &[String] {
+        &self.provenance.notes
     }
 
     /// The scene as TOML with its overrides merged in; it reads back as an equal scene.

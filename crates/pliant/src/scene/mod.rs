@@ -13,6 +13,7 @@ mod load;
 mod overrides;
 mod read;
 mod resolved;
+mod splishsplash;
 mod suggest;
 mod tree;
 
@@ -24,6 +25,9 @@ pub use error::{Origin, SceneError};
 pub use estimate::Estimate;
 pub use file::schema;
 use load::Provenance;
+pub use splishsplash::{Imported, folder_seen_from, import_splishsplash};
+
+pub use crate::output::{Format, OutputSettings};
 
 use crate::math::{Real, Vec3};
 use crate::simulation::Setup;
@@ -46,47 +50,6 @@ pub struct Scene {
     pub seed: u64,
     /// Where it was written; two scenes that say the same are equal wherever they were written.
     provenance: Provenance,
-}
-
-/// What a run writes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OutputSettings {
-    /// Frames per second of simulated time.
-    pub fps: Real,
-    pub formats: Vec<Format>,
-    /// Frames are compressed, in formats that can be.
-    pub compress: bool,
-    /// Simulated time between checkpoints [s].
-    pub checkpoint_every: Real,
-}
-
-/// Format of stored frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    Vtk,
-    Ply,
-    Obj,
-    Bgeo,
-    Usd,
-    Csv,
-    Npz,
-}
-
-impl Format {
-    /// Every format with its word in scene files and on the command line.
-    pub const ALL: [(Format, &str); 7] = [
-        (Format::Vtk, "vtk"),
-        (Format::Ply, "ply"),
-        (Format::Obj, "obj"),
-        (Format::Bgeo, "bgeo"),
-        (Format::Usd, "usd"),
-        (Format::Csv, "csv"),
-        (Format::Npz, "npz"),
-    ];
-
-    pub fn word(self) -> &'static str {
-        Format::ALL[self as usize].1
-    }
 }
 
 /// How pictures of the scene look.

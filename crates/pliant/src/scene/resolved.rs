@@ -6,7 +6,7 @@ use std::path::Path;
 use super::suggest::one_line;
 use super::tree::{Kind, Node, Source};
 
-/// The scene with its overrides merged in; the text itself where there are none. Mesh files get whole paths, so that
+/// The scene with its overrides merged in; the text itself where there are none. Files of shapes get whole paths, so that
 /// the text can be read from another folder.
 pub(super) fn text(source: &Source) -> String {
     if source.overrides.is_empty() {
@@ -17,7 +17,7 @@ pub(super) fn text(source: &Source) -> String {
         let _ = writeln!(out, "# with --set {}", one_line(setting));
     }
     let mut root = source.root.clone();
-    for node in mesh_files(&mut root) {
+    for node in shape_files(&mut root) {
         if let Kind::Text(path) = &mut node.kind {
             *path = whole_path(source, path);
         }
@@ -26,11 +26,11 @@ pub(super) fn text(source: &Source) -> String {
     out
 }
 
-/// The text with other words where mesh files are named.
+/// The text with other words where files are named.
 fn with_whole_paths(source: &Source) -> String {
     let mut root = source.root.clone();
     let mut text = source.text.to_string();
-    let mut files = mesh_files(&mut root);
+    let mut files = shape_files(&mut root);
     files.sort_by_key(|node| std::cmp::Reverse(node.place.span.start));
     for node in files {
         if let Kind::Text(path) = &node.kind {
@@ -40,18 +40,15 @@ fn with_whole_paths(source: &Source) -> String {
     text
 }
 
-/// The values of `file` in shapes of bodies that are meshes.
-fn mesh_files(root: &mut Node) -> Vec<&mut Node> {
-    let bodies = match root.child_mut("bodies").map(|bodies| &mut bodies.kind) {
-        Some(Kind::List(bodies)) => bodies.as_mut_slice(),
+/// The values of `file` in shapes of bodies and rigid bodies.
+fn shape_files(root: &mut Node) -> Vec<&mut Node> {
+    let Kind::Table(entries) = &mut root.kind else { return Vec::new() };
+    let lists = entries.iter_mut().filter(|(key, _)| key == "bodies" || key == "rigids");
+    let bodies = lists.flat_map(|(_, list)| match &mut list.kind {
+        Kind::List(bodies) => bodies.as_mut_slice(),
         _ => &mut [],
-    };
-    let shapes = bodies.iter_mut().filter_map(|body| body.child_mut("shape"));
-    let is_mesh = |shape: &&mut Node| match shape.child("type").map(|kind| &kind.kind) {
-        Some(Kind::Text(word)) => word == "mesh",
-        _ => false,
-    };
-    shapes.filter(is_mesh).filter_map(|shape| shape.child_mut("file")).collect()
+    });
+    bodies.filter_map(|body| body.child_mut("shape")?.child_mut("file")).collect()
 }
 
 /// A path that means the same from everywhere; the path itself where the system knows no folder.
@@ -127,7 +124,7 @@ fn bare_or_quoted(key: &str) -> String {
 }
 
 /// A TOML basic string.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

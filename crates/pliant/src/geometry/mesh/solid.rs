@@ -100,6 +100,11 @@ impl SolidMesh {
         &self.0.mesh
     }
 
+    /// The triangles that have an area, neighbours of one part facing the same side.
+    pub fn triangles(&self) -> &[[Vec3; 3]] {
+        self.0.tree.triangles()
+    }
+
     /// Lower and upper corner of the bounding box.
     pub fn bounds(&self) -> (Vec3, Vec3) {
         self.0.bounds
@@ -133,6 +138,11 @@ impl SolidMesh {
     /// from inside.
     pub fn surface(&self, p: Vec3) -> (Real, Vec3) {
         self.0.surface(p)
+    }
+
+    /// Where a ray first crosses the surface: the distance along it, and a unit normal on the side it comes from.
+    pub fn first_crossing(&self, origin: Vec3, direction: Vec3) -> Option<(Real, Vec3)> {
+        self.0.tree.first_crossing(origin, direction)
     }
 }
 

@@ -110,7 +110,52 @@ impl Tree {
     }
 }
 
+impl Tree {
+    /// Where a ray first crosses the surface: the distance along it, and a unit normal on the side it comes from.
+    pub fn first_crossing(&self, origin: Vec3, direction: Vec3) -> Option<(Real, Vec3)> {
+        let mut best: Option<(Real, Vec3)> = None;
+        let mut waiting = vec![0u32];
+        while let Some(at) = waiting.pop() {
+            let node = &self.nodes[at as usize];
+            let reach = best.map_or(Real::INFINITY, |(t, _)| t);
+            if !node.is_met(origin, direction, reach) {
+                continue;
+            }
+            if node.right != 0 {
+                waiting.extend([node.right, at + 1]);
+                continue;
+            }
+            for k in (node.start as usize..node.end as usize).filter(|k| !self.buried[*k]) {
+                let found = crossing(&self.triangles[k], origin, direction);
+                best = found.filter(|(t, _)| best.is_none_or(|(nearest, _)| *t < nearest)).or(best);
+            }
+        }
+        best
+    }
+}
+
+/// Where a ray crosses a triangle [Möller & Trumbore 1997].
+fn crossing([a, b, c]: &[Vec3; 3], origin: Vec3, direction: Vec3) -> Option<(Real, Vec3)> {
+    let (e, f) = (*b - *a, *c - *a);
+    let normal = e.cross(f);
+    let against = -direction.dot(normal);
+    let moment = (origin - *a).cross(direction);
+    let (u, v) = (f.dot(moment) / against, -e.dot(moment) / against);
+    let t = (origin - *a).dot(normal) / against;
+    let inside = u >= 0.0 && v >= 0.0 && u + v <= 1.0 && t > 0.0;
+    inside.then(|| (t, normal.normalize_or_zero() * against.signum()))
+}
+
 impl Node {
+    /// Does a ray come into the box before it has gone this far?
+    fn is_met(&self, origin: Vec3, direction: Vec3, reach: Real) -> bool {
+        let (a, b) = ((self.min - origin) / direction, (self.max - origin) / direction);
+        // along a face 0/0 is no number, which min and max leave aside
+        let near = a.min(b).to_array().into_iter().fold(0.0, Real::max);
+        let far = a.max(b).to_array().into_iter().fold(reach, Real::min);
+        near <= far
+    }
+
     fn distance_squared(&self, p: Vec3) -> Real {
         (self.min - p).max(p - self.max).max(Vec3::ZERO).length_squared()
     }

@@ -1,11 +1,11 @@
 use super::{Dice, Folder, WHOLE_FORMATS, every_way, frame, mesh, settings};
+use crate::output::Format;
 use crate::output::deflate::Inflater;
 use crate::output::frame::plain_name;
 use crate::output::zip::{Archive, members};
 use crate::output::{
     Field, Frame, FrameBody, Values, decode, encode, extension, left_out, read_frame, write_atomically,
 };
-use crate::scene::Format;
 use std::path::Path;
 
 fn bits(frame: &Frame) -> Vec<u32> {

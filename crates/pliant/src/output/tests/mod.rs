@@ -8,7 +8,7 @@ mod tables;
 mod writer;
 
 use super::{Faces, Field, Frame, FrameBody, Values};
-use crate::scene::{Format, OutputSettings};
+use crate::output::{Format, OutputSettings};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -2,10 +2,10 @@
 //! PyVista, pysplashsurf and usd-core to say so; `.ci/run` installs them.
 
 use super::{Folder, mesh, settings};
+use crate::output::{Format, OutputSettings};
 use crate::output::{
     Frame, FrameWriter, Values, encode, extension, read_frame, write_atomically, write_film,
 };
-use crate::scene::{Format, OutputSettings};
 use std::path::Path;
 use std::process::Command;
 

@@ -1,6 +1,6 @@
 use super::{Folder, frame, settings};
+use crate::output::Format;
 use crate::output::{FrameWriter, OutputError, read_frame, read_index};
-use crate::scene::Format;
 use std::fs;
 
 #[test]

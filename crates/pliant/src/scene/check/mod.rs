@@ -97,7 +97,8 @@ fn setup(
     let contact = written.contact.as_ref();
     let gravity = written.gravity.unwrap_or([0.0, -9.81, 0.0]);
     let fields = file.fields.as_deref().unwrap_or_default();
-    let rigids = rigids::rigids(at.key("rigids"), file.rigids.as_deref().unwrap_or_default())?;
+    let rigids = file.rigids.as_deref().unwrap_or_default();
+    let rigids = rigids::rigids(at.key("rigids"), rigids, resolution.spacing)?;
     rigids::refuse_body_names(at.key("rigids"), &rigids, &bodies)?;
     let joints = file.joints.as_deref().unwrap_or_default();
     let probes = file.probes.as_deref().unwrap_or_default();

@@ -10,15 +10,21 @@ use super::super::suggest::{did_you_mean, quoted};
 use super::look;
 use super::numbers::FASTEST;
 use super::placement::{driven, pose};
-use crate::rigid::{Dynamic, Motion, Rigid, RigidMotion, RigidShape};
+use super::shapes::mesh;
+use crate::math::Real;
+use crate::rigid::{Dynamic, Motion, Rigid, RigidMesh, RigidMotion, RigidShape};
 use crate::simulation::BodySetup;
 
+/// Blocks of cells that a mesh may take while its surface is sampled, each two spacings wide.
+const MOST_BLOCKS: Real = 2e7;
+
 /// `at` is the list.
-pub(super) fn rigids(at: At<'_>, written: &[RigidFile]) -> Result<Vec<Rigid>, SceneError> {
+pub(super) fn rigids(at: At<'_>, written: &[RigidFile], spacing: Real) -> Result<Vec<Rigid>, SceneError> {
     let mut rigids: Vec<Rigid> = Vec::new();
     let mut seen = HashMap::new();
     for (index, written) in written.iter().enumerate() {
         let rigid = rigid(at.index(index), index, written)?;
+        refuse_large_mesh(at.index(index).key("shape"), &rigid.shape, spacing)?;
         if let Some(first) = seen.insert(rigid.name.clone(), index) {
             let line = at.index(first).error("", "").line;
             let message = format!("two rigids are named {}", quoted(&rigid.name));
@@ -147,6 +153,17 @@ pub(super) fn names(written: &[RigidFile]) -> Vec<String> {
     written.iter().enumerate().map(name).collect()
 }
 
+/// The surface of a mesh is sampled on a grid over its bounding box.
+fn refuse_large_mesh(at: At<'_>, shape: &RigidShape, spacing: Real) -> Result<(), SceneError> {
+    let RigidShape::Mesh(body) = shape else { return Ok(()) };
+    let (lo, hi) = body.mesh.bounds();
+    if ((hi - lo) / (2.0 * spacing) + 1.0).element_product() <= MOST_BLOCKS {
+        return Ok(());
+    }
+    let message = format!("the mesh is {:.1e} m large, too many spacings", (hi - lo).max_element());
+    Err(at.error(message, "use a smaller scale, or a larger spacing"))
+}
+
 fn shape(at: At<'_>, written: &RigidShapeFile) -> Result<RigidShape, SceneError> {
     let length = |key, x| at.key(key).length(x);
     Ok(match written {
@@ -169,5 +186,9 @@ fn shape(at: At<'_>, written: &RigidShapeFile) -> Result<RigidShape, SceneError>
             radius: length("radius", shape.radius)?,
             height: length("height", shape.height)?,
         },
+        RigidShapeFile::Mesh(shape) => RigidShape::Mesh(RigidMesh {
+            mesh: mesh(at, &shape.file, shape.scale.as_ref(), shape.center)?,
+            inside_out: shape.inside_out.unwrap_or(false),
+        }),
     })
 }

@@ -1,13 +1,14 @@
 //! Shapes of bodies and how they are sampled.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::error::SceneError;
-use super::super::file::{MeshFile, OutlineWord, SamplingWord, ScaleFile, ShapeFile};
+use super::super::file::{OutlineWord, ParticlesFile, SamplingWord, ScaleFile, ShapeFile};
 use super::super::read::At;
 use super::numbers::{FARTHEST, show};
-use crate::geometry::{Figure, Outline, Relief, Sampling, Shape, SolidMesh};
+use crate::geometry::{Cloud, Figure, Outline, Relief, Sampling, Shape, SolidMesh};
 use crate::math::{Real, Vec3};
+use crate::output::read_frame;
 
 /// Teeth of a gear, and strands of a hairball.
 const TEETH: [u64; 2] = [3, 400];
@@ -56,7 +57,10 @@ pub(super) fn shape(at: At<'_>, written: &ShapeFile) -> Result<Shape, SceneError
             let strands = count(at.key("strands"), shape.strands.unwrap_or(60), STRANDS)?;
             Shape::Hairball { radius, strands, thickness }
         }
-        ShapeFile::Mesh(shape) => Shape::Mesh { mesh: mesh(at, shape)? },
+        ShapeFile::Mesh(shape) => {
+            Shape::Mesh { mesh: mesh(at, &shape.file, shape.scale.as_ref(), shape.center)? }
+        }
+        ShapeFile::Particles(shape) => Shape::Particles { cloud: cloud(at, shape)? },
         ShapeFile::Rod(shape) => Shape::Rod { length: length("length", shape.length)? },
         ShapeFile::Sheet(shape) => {
             let size = at.key("size");
@@ -84,22 +88,55 @@ fn count(at: At<'_>, number: u64, [least, most]: [u64; 2]) -> Result<u32, SceneE
     Ok(number as u32)
 }
 
-/// Reads the mesh; a relative path starts at the folder of the scene file.
-fn mesh(at: At<'_>, written: &MeshFile) -> Result<SolidMesh, SceneError> {
-    let scale = match (&written.scale, at.key("scale")) {
-        (None, _) => Vec3::ONE,
-        (Some(ScaleFile::Alike(x)), at) => Vec3::splat(at.range(*x, 1e-9, 1e9, "")?),
-        (Some(ScaleFile::Axes(axes)), at) => {
+/// Metres for one unit of a file.
+fn scale(at: At<'_>, written: Option<&ScaleFile>) -> Result<Vec3, SceneError> {
+    match written {
+        None => Ok(Vec3::ONE),
+        Some(ScaleFile::Alike(x)) => Ok(Vec3::splat(at.range(*x, 1e-9, 1e9, "")?)),
+        Some(ScaleFile::Axes(axes)) => {
             for (index, &x) in axes.iter().enumerate() {
                 at.index(index).range(x, 1e-9, 1e9, "")?;
             }
-            Vec3::from_array(*axes)
+            Ok(Vec3::from_array(*axes))
         }
-    };
-    let folder = Path::new(&at.source.file).parent().unwrap_or(Path::new(""));
-    let path = folder.join(&written.file);
+    }
+}
+
+/// A relative path starts at the folder of the scene file.
+fn whole_path(at: At<'_>, file: &str) -> PathBuf {
+    Path::new(&at.source.file).parent().unwrap_or(Path::new("")).join(file)
+}
+
+/// Reads the particles of a file.
+fn cloud(at: At<'_>, written: &ParticlesFile) -> Result<Cloud, SceneError> {
+    let scale = scale(at.key("scale"), written.scale.as_ref())?;
+    let place = at.key("file");
+    let path = whole_path(at, &written.file);
+    let help = "name a .bgeo, .vtu, .ply, .csv, .npz or .usdc file of points";
+    let frame = read_frame(&path).map_err(|error| place.error(format!("particles: {error}"), help))?;
+    let point = |p: &[f32; 3]| Vec3::from_array(p.map(Real::from)) * scale;
+    let points: Vec<Vec3> = frame.positions.iter().map(point).collect();
+    if points.is_empty() {
+        return Err(place.error("the file holds no points", help));
+    }
+    let far = |p: &&Vec3| !p.is_finite() || p.abs().max_element() > FARTHEST;
+    match points.iter().find(far) {
+        None => Ok(Cloud::new(points)),
+        Some(p) => Err(place.error(format!("the file has a particle at {p}"), "use a smaller scale")),
+    }
+}
+
+/// Reads a mesh; `at` is the shape.
+pub(super) fn mesh(
+    at: At<'_>,
+    file: &str,
+    written_scale: Option<&ScaleFile>,
+    center: Option<bool>,
+) -> Result<SolidMesh, SceneError> {
+    let scale = scale(at.key("scale"), written_scale)?;
+    let path = whole_path(at, file);
     let refused = |message, help| at.key("file").error(message, help);
-    let mesh = SolidMesh::load(&path, scale, written.center.unwrap_or(false))
+    let mesh = SolidMesh::load(&path, scale, center.unwrap_or(false))
         .map_err(|error| refused(format!("mesh {}: {}", error.path.display(), error.message), error.help))?;
     let (lo, hi) = mesh.bounds();
     let farthest = lo.abs().max(hi.abs()).max_element();
@@ -123,9 +160,11 @@ pub(super) fn sampling(
         Some(SamplingWord::Relaxed) => Sampling::Relaxed { seed },
     };
     if !shape.is_solid() {
-        return Err(
-            at.error("a sheet or rod is one layer or line of a lattice", "use sampling = \"lattice\"")
-        );
+        let message = match shape {
+            Shape::Particles { .. } => "particles of a file are where the file says",
+            _ => "a sheet or rod is one layer or line of a lattice",
+        };
+        return Err(at.error(message, "use sampling = \"lattice\", or leave it out"));
     }
     Ok(sampling)
 }

@@ -101,6 +101,12 @@ table! { MeshFile {
     /// Moves the middle of the mesh's bounding box to the origin; default false: the mesh keeps its own coordinates.
     center: Option<bool>,
 } }
+table! { ParticlesFile {
+    /// A .bgeo, .vtu, .ply, .csv, .npz or .usdc file of points, relative to the scene file.
+    file: String,
+    /// Metres for one unit of the file, alike or along x, y and z; default 1.
+    scale: Option<ScaleFile>,
+} }
 table! { CapsuleFile {
     /// Radius [m].
     radius: f64,
@@ -163,6 +169,8 @@ typed! {
         Gear(GearFile) = "gear",
         /// The inside of a mesh file.
         Mesh(MeshFile) = "mesh",
+        /// Particles as a file gives them, one spacing apart.
+        Particles(ParticlesFile) = "particles",
     } later []
 }
 

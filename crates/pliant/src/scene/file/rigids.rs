@@ -1,6 +1,6 @@
 //! Rigid bodies and driven motions as written.
 
-use super::{ColorFile, CylinderFile, RotationFile, SphereFile, Vector};
+use super::{ColorFile, CylinderFile, RotationFile, ScaleFile, SphereFile, Vector};
 use crate::scene::error::SceneError;
 use crate::scene::read::{At, Read, table, typed, words};
 use crate::scene::tree::Kind;
@@ -161,6 +161,16 @@ table! { RigidBoxFile {
     /// A container: keeps particles inside; default false.
     inside_out: Option<bool>,
 } }
+table! { RigidMeshFile {
+    /// An .obj, .ply, .stl, .gltf or .glb file, relative to the scene file.
+    file: String,
+    /// Metres for one unit of the file, alike or along x, y and z; default 1.
+    scale: Option<ScaleFile>,
+    /// Moves the middle of the mesh's bounding box to the origin; default false: the mesh keeps its own coordinates.
+    center: Option<bool>,
+    /// A container: keeps particles inside; default false.
+    inside_out: Option<bool>,
+} }
 table! { CapsuleFile {
     /// Radius [m].
     radius: f64,
@@ -179,5 +189,7 @@ typed! {
         Cylinder(CylinderFile) = "cylinder",
         /// Axis along y.
         Capsule(CapsuleFile) = "capsule",
-    } later ["mesh"]
+        /// The inside of a mesh file.
+        Mesh(RigidMeshFile) = "mesh",
+    } later []
 }

@@ -313,11 +313,6 @@ fn what_this_version_cannot_do_is_told_with_what_it_can() {
     for (from, to, help) in [
         ("poisson_ratio = 0.3", "model = ‸\"zhou2013\"", "solenthaler2007, mls2004, becker2009"),
         (
-            "\"plane\", normal = [0, 1, 0]",
-            "‸\"mesh\", file = \"bunny.obj\"",
-            "plane, box, sphere, cylinder, capsule",
-        ),
-        (
             "at = [0.5, 0, 0]",
             "at = [0.5, 0, 0]\nrecord = [‸\"temperature\"]",
             "position, velocity, deformation_gradient, stress",
