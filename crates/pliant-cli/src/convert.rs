@@ -4,7 +4,7 @@ use crate::complain::BadInput;
 use clap::Args;
 use indicatif::ProgressBar;
 use pliant::output::{
-    Frame, FrameWriter, IndexEntry, OutputError, extension, left_out, read_frame, read_index,
+    Frame, FrameWriter, IndexEntry, OutputError, extension, left_out, read_frame, read_index, run_name,
     write_atomically, write_film, write_frame,
 };
 use pliant::scene::{Format, OutputSettings, Scene, folder_seen_from};
@@ -183,10 +183,4 @@ fn frames_a_second(entries: &[IndexEntry]) -> f64 {
         true => fps,
         false => FPS,
     }
-}
-
-/// What the names of the frames start with.
-fn run_name(entries: &[IndexEntry]) -> String {
-    let file = entries.first().and_then(IndexEntry::file).unwrap_or_default();
-    file.rsplit_once('_').map_or("frame", |(name, _)| name).to_string()
 }

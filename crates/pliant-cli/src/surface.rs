@@ -49,7 +49,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let settings = arguments.settings(&scene)?;
     let simulation = scene.build()?;
     let bar = ProgressBar::new(stored.len() as u64);
-    surface_run(dir, &scene, &simulation, &wishes, &settings, &mut |_| bar.inc(1)).map_err(bad_input)?;
+    surface_run(dir, &simulation, &wishes, &settings, &mut |_| bar.inc(1)).map_err(bad_input)?;
     bar.finish_and_clear();
     let after = read_index(dir).map_err(bad_input)?;
     let files: usize = after.iter().flat_map(|entry| &entry.surfaces).map(|s| s.files.len()).sum();

@@ -41,6 +41,7 @@ fn surfaces_made_afterwards_are_those_of_the_run() {
     let plain = fs::read(place.path("out/preview.png")).expect("a preview");
     let said = place.succeed("surface out --body cube --format ply").stdout;
     assert!(said.contains("3 surfaces"), "{said}");
+    assert!(place.path("out/frames/small.surface_cube_0002.ply").exists());
     let made = index(&place)[2].read_surfaces(&place.path("out")).expect("surfaces");
     place.succeed("render out");
     assert_ne!(fs::read(place.path("out/preview.png")).expect("a preview"), plain);

@@ -44,7 +44,7 @@ pub use index::{IndexEntry, SurfaceFiles, SurfaceFrame, read_index};
 pub use settings::{Format, OutputSettings};
 pub use tables::Table;
 pub use usd::write_film;
-pub use writer::{FrameWriter, add_surfaces};
+pub use writer::{FrameWriter, add_surfaces, run_name};
 
 /// How the names of files in this format end, without the dot.
 pub fn extension(format: Format) -> &'static str {

@@ -218,11 +218,10 @@ fn write_surfaces(
 pub fn add_surfaces(
     dir: &Path,
     settings: &OutputSettings,
-    name: &str,
     mut surfaces: impl FnMut(&IndexEntry) -> Result<Vec<SurfaceFrame>, OutputError>,
 ) -> Result<(), OutputError> {
-    let name = file_stem(name);
     let mut entries = index::read_index(dir)?;
+    let name = run_name(&entries);
     for k in 0..entries.len() {
         let made = surfaces(&entries[k])?;
         let files = write_surfaces(dir, &name, &made, settings)?;
@@ -233,6 +232,12 @@ pub fn add_surfaces(
     index::write_index(dir, &entries)?;
     index::write_series(dir, &name, &entries, settings.fps)?;
     Ok(())
+}
+
+/// What the names of the frames start with.
+pub fn run_name(entries: &[IndexEntry]) -> String {
+    let file = entries.iter().find_map(IndexEntry::file).unwrap_or_default();
+    file.rsplit_once('_').map_or("frame", |(name, _)| name).to_string()
 }
 
 /// The name as the start of file names on any system: letters, digits, `-`, `_`, and `.` inside.

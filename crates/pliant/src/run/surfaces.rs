@@ -4,7 +4,7 @@ use crate::math::Vec3;
 use crate::output::{
     Faces, Field, Frame, FrameBody, IndexEntry, OutputError, SurfaceFrame, Values, add_surfaces,
 };
-use crate::scene::{OutputSettings, Scene};
+use crate::scene::OutputSettings;
 use crate::simulation::Simulation;
 use crate::surface::{Matter, Surface, SurfaceWish, Surfacer};
 use std::path::Path;
@@ -38,18 +38,17 @@ pub(super) fn present(surfacer: &Surfacer, simulation: &Simulation, index: u32) 
     surfacer.present(simulation).into_iter().map(|surface| stored(surface, simulation, index, time)).collect()
 }
 
-/// Makes surfaces from the stored frames of a run in `dir` and lists them in its index. `wishes` has an entry for each
-/// body of the scene, `simulation` is the scene's at its start.
+/// Makes surfaces from the stored frames of a run in `dir` and lists them in its index. `simulation` is the scene's at
+/// its start, `wishes` has an entry for each of its bodies.
 pub fn surface_run(
     dir: &Path,
-    scene: &Scene,
     simulation: &Simulation,
     wishes: &[Option<SurfaceWish>],
     settings: &OutputSettings,
     progress: &mut dyn FnMut(&IndexEntry),
 ) -> Result<(), OutputError> {
     let surfacer = Surfacer::new(simulation, wishes);
-    add_surfaces(dir, settings, &scene.name, |entry| {
+    add_surfaces(dir, settings, |entry| {
         progress(entry);
         let Some(frame) = entry.read(dir) else { return Ok(Vec::new()) };
         let frame = frame?;

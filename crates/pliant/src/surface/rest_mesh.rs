@@ -29,12 +29,9 @@ impl RestMesh {
         let sides = sides_of_creases(mesh);
         let texture = mesh.texture.as_ref();
         let mut made = RestMesh { texture: texture.map(|_| Vec::new()), ..RestMesh::default() };
-        let whole = [0..mesh.triangles.len()];
-        let ranges: Vec<_> = match mesh.groups.is_empty() {
-            true => whole.to_vec(),
-            false => mesh.groups.iter().map(|group| group.triangles.clone()).collect(),
-        };
-        for (k, range) in ranges.into_iter().enumerate() {
+        let whole = mesh.groups.is_empty().then_some(0..mesh.triangles.len());
+        let ranges = whole.into_iter().chain(mesh.groups.iter().map(|group| group.triangles.clone()));
+        for (k, range) in ranges.enumerate() {
             let first = made.vertices.len();
             let mut known = HashMap::new();
             for t in range {
