@@ -127,12 +127,12 @@ pub fn sloshing(r: &mut Recorder) {
     let s = if r.full { 0.0125 } else { 0.025 };
     let mut simulation = r.simulation(&[set("simulation.spacing", s)]);
     // displacements of the standing wave of small height: particles start where the wave has them
-    let (length, height, amplitude) = (1.0, 0.5, 0.03);
+    let (length, height, amplitude): (f64, f64, f64) = (1.0, 0.5, 0.03);
     let k = std::f64::consts::PI / length;
     for x in &mut simulation.particles_mut().positions {
         let along = x.x + 0.5 * length;
-        let rise = amplitude * (k * along).cos() * (k * x.y).sinh() / (k * height as f64).sinh();
-        let shift = -amplitude * (k * along).sin() * (k * x.y).cosh() / (k * height as f64).sinh();
+        let rise = amplitude * (k * along).cos() * (k * x.y).sinh() / (k * height).sinh();
+        let shift = -amplitude * (k * along).sin() * (k * x.y).cosh() / (k * height).sinh();
         *x += Vec3::new(shift, rise, 0.0);
     }
     let moment = |simulation: &Simulation| {

@@ -19,6 +19,6 @@ mod system;
 mod tait;
 
 pub use friction::{Friction, FrictionInput};
-pub use projected::{PressureReport, ProjectedGradients, Settings};
+pub use projected::{PressureReport, Problem, ProjectedGradients, Settings};
 pub use system::PressureSystem;
 pub use tait::Tait;

@@ -35,6 +35,15 @@ pub struct PressureReport {
     pub converged: bool,
 }
 
+/// What is to be solved.
+#[derive(Clone, Copy, Debug)]
+pub struct Problem<'a> {
+    pub dt: Real,
+    /// Compressions b at the end of the step without pressure.
+    pub compressions: &'a [f32],
+    pub settings: Settings,
+}
+
 /// Error allowed relative to what pressure has to undo in this step. In short steps that is much less than the density
 /// error allowed, and what is left of it would be noise in the velocities.
 const WORK: Real = 0.15;
@@ -57,18 +66,17 @@ pub struct ProjectedGradients {
 }
 
 impl ProjectedGradients {
-    /// Solves for kappa from the guess given; b are the compressions at the end of the step without pressure.
+    /// Solves for kappa from the guess given.
     /// Leaves the accelerations in the system.
     pub fn solve(
         &mut self,
         system: &mut PressureSystem,
         neighbors: &CurrentNeighbors,
         walls: &Walls,
-        dt: Real,
-        b: &[f32],
+        problem: Problem,
         kappa: &mut [f32],
-        settings: Settings,
     ) -> PressureReport {
+        let Problem { dt, compressions: b, settings } = problem;
         system.set_time_step(dt);
         self.start(system, dt, kappa);
         let mut product = |x: &[f32], scale: &[f32], out: &mut Vec<f32>| {

@@ -395,7 +395,7 @@ fn diverge_of_slice(kernel: &KernelLanes, vectors: &[[f32; 8]], slice: Slice) ->
     for row in slice.rows {
         let [x, y, z, u, v, w, _, _] = gather8(vectors, row);
         let (q, e) = pair([xi, yi, zi], [x, y, z]);
-        rate = rate - kernel.slope(q) * e.dot(u_i - Vec3x8::new(u, v, w));
+        rate -= kernel.slope(q) * e.dot(u_i - Vec3x8::new(u, v, w));
     }
     rate
 }

@@ -7,7 +7,7 @@ use crate::material::FlowLaw;
 use crate::math::{Real, Vec3};
 use crate::neighbors::{Cells, CurrentNeighbors};
 use crate::particles::Particles;
-use crate::pressure::{Friction, FrictionInput, PressureReport, PressureSystem, ProjectedGradients};
+use crate::pressure::{Friction, FrictionInput, PressureReport, PressureSystem, Problem, ProjectedGradients};
 use crate::rigid::{RigidNow, RigidShape, Walls};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -217,7 +217,8 @@ impl Flow {
             Pressure::Implicit(settings) => {
                 system.rates(neighbors, walls, velocities, &self.rigid_velocities, compressions);
                 system.predict(dt, compressions);
-                self.solver.solve(system, neighbors, walls, dt, compressions, guess, settings)
+                let problem = Problem { dt, compressions, settings };
+                self.solver.solve(system, neighbors, walls, problem, guess)
             }
             _ => {
                 system.push(neighbors, walls, |m| guess[m]);

@@ -111,7 +111,9 @@ impl Simulation {
         let numbers: Vec<u64> = bytes.chunks_exact(8).map(number).collect();
         let pairs = numbers.chunks_exact(2).zip(&self.bodies);
         let fits = |(pair, body): (&[u64], &super::Body)| pair[0] <= body.room.len() as u64;
-        if numbers.len() != 2 * self.bodies.len() + 1 || bytes.len() % 8 != 0 || !pairs.into_iter().all(fits)
+        if numbers.len() != 2 * self.bodies.len() + 1
+            || !bytes.len().is_multiple_of(8)
+            || !pairs.into_iter().all(fits)
         {
             return false;
         }
