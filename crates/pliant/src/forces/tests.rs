@@ -280,7 +280,7 @@ fn the_air_slows_the_first_and_not_who_flies_behind() {
     let v = blown(Air::default(), 0.01, 10.0);
     assert_eq!((v[0], v[1]), (Vec3::X * 10.0, Vec3::X * 10.0));
     // ½ 1.2 0.44 pi r² u²/m with r³ = 3 s³/(4 pi), for 0.01 s
-    let slowed = 0.5 * 1.2 * 0.44 * 3.14159265 * 0.0620350f64.powi(2) * 100.0 * 0.01;
+    let slowed = 0.5 * 1.2 * 0.44 * std::f64::consts::PI * 0.0620350f64.powi(2) * 100.0 * 0.01;
     assert!((10.0 - v[2].x - slowed).abs() < 1e-3 * slowed, "{}", v[2].x);
 }
 
