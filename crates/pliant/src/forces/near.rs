@@ -11,6 +11,8 @@ pub struct Near<'a> {
     pub neighbors: &'a CurrentNeighbors,
     pub grips: &'a Grips,
     pub bodies: &'a [WallBody],
+    /// By index in the store [m].
+    pub positions: &'a [Vec3],
     /// [kg]
     pub masses: &'a [f32],
     /// Particles that go where they are told.
@@ -25,6 +27,12 @@ impl Near<'_> {
 
     pub fn is_empty(&self) -> bool {
         self.neighbors.is_empty()
+    }
+
+    /// Does nothing but its own matter hold it: no held particle, no grip of a body that does not yield?
+    pub fn is_free(&self) -> bool {
+        let yields = |grip: &Grip| self.bodies[grip.rigid as usize].inverse_mass > 0.0;
+        !self.held.contains(&true) && self.grips.0.iter().flatten().all(yields)
     }
 
     /// Fills a column: what `of_slice` sums over the pairs of eight members goes through `put(member, sum)`.

@@ -83,6 +83,7 @@ impl Cloud {
             neighbors: &self.neighbors,
             grips: &self.grips,
             bodies: &self.walls.bodies,
+            positions: &self.positions,
             masses: &self.masses,
             held: &self.held,
         }
@@ -262,7 +263,14 @@ fn blown(air: Air, dt: Real, speed: Real) -> Vec<Vec3> {
     neighbors.build(&positions, &[0, 1, 2], Kernel::new(KernelKind::WendlandC2, H), |_, _| true);
     let masses = [(1000.0 * S.powi(3)) as f32; 3];
     let grips = Grips::default();
-    let near = Near { neighbors: &neighbors, grips: &grips, bodies: &[], masses: &masses, held: &[false; 3] };
+    let near = Near {
+        neighbors: &neighbors,
+        grips: &grips,
+        bodies: &[],
+        positions: &positions,
+        masses: &masses,
+        held: &[false; 3],
+    };
     Drag::new(air, S).slow(&near, dt, |_| 1.0, &mut velocities);
     velocities
 }

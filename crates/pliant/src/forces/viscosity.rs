@@ -9,11 +9,11 @@
 //! - mu_ij = 2/(1/mu_i + 1/mu_j): equal stress on both sides of a surface between two liquids. Solids have 1/mu = 0, walls
 //!   alike: the liquid stands still on their surface, which lies half way between the particles.
 //! - Conjugate gradients start from no change and are preconditioned by the masses. All their iterates then keep both
-//!   momenta, so the result does, whatever the tolerance. Rigid bodies are unknowns with mass and inertia.
+//!   momenta, so the result does, whatever the tolerance; the drift of single precision is taken back. Rigid bodies are unknowns with mass and inertia.
 
 use super::near::{Near, lattice_neighbors};
 use crate::linear::{ConjugateGradients, Operator, Preconditioner, Solved, Tolerance};
-use crate::math::{CHUNK, Lane, Mat3, Real, Vec3, Vec3x8, gather8, sum};
+use crate::math::{CHUNK, Lane, Mat3, Real, Vec3, Vec3x8, gather8, outer, pseudo_inverse, sum};
 use crate::neighbors::{CHUNK_PARTICLES, Slice, offset};
 use crate::rigid::Grip;
 use rayon::prelude::*;
@@ -164,6 +164,9 @@ impl Viscosity {
             Tolerance::AbsolutePerMass(tolerance, &self.masses),
             MAX_ITERATIONS,
         );
+        if near.is_free() {
+            take_back_drift(near, &rigids, &mut self.x);
+        }
         for (&i, x) in members.iter().zip(&self.x) {
             velocities[i as usize] += x.as_dvec3();
         }
@@ -187,6 +190,49 @@ impl Viscosity {
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.records.capacity() * (32 + 4 + 2 * 12 + 3 * 12)
+    }
+}
+
+/// Viscosity gives no momentum and no angular momentum; what the rounding of a stiff solve gave is taken back, from all
+/// that it moved alike.
+fn take_back_drift(near: &Near, rigids: &[RigidUnknown], x: &mut [glam::Vec3]) {
+    let n = near.len();
+    let moved = |x: &[glam::Vec3], k: usize| (x[k] != glam::Vec3::ZERO) as u8 as Real;
+    let position = |m: usize| near.positions[near.neighbors.members[m] as usize];
+    let mass = |x: &[glam::Vec3], m: usize| moved(x, m) * near.masses[m] as Real;
+    let center_of = |rigid: &RigidUnknown| near.bodies[rigid.rigid].center;
+    let bodies = || rigids.iter().enumerate().map(|(k, rigid)| (n + 2 * k, rigid));
+    let weight = |x: &[glam::Vec3], (k, rigid): (usize, &RigidUnknown)| moved(x, k) * rigid.mass;
+    let total = sum(n, 0.0, |m| mass(x, m)) + bodies().map(|b| weight(x, b)).sum::<Real>();
+    if total == 0.0 {
+        return;
+    }
+    let center = (sum(n, Vec3::ZERO, |m| position(m) * mass(x, m))
+        + bodies().map(|b| center_of(b.1) * weight(x, b)).sum::<Vec3>())
+        / total;
+    let (mut momentum, mut spin) = (
+        sum(n, Vec3::ZERO, |m| x[m].as_dvec3() * mass(x, m)),
+        sum(n, Vec3::ZERO, |m| (position(m) - center).cross(x[m].as_dvec3()) * mass(x, m)),
+    );
+    let about = |arm: Vec3, mass: Real| {
+        (Mat3::from_diagonal(Vec3::splat(arm.length_squared())) - outer(arm, arm)) * mass
+    };
+    let mut inertia = sum(n, Mat3::ZERO, |m| about(position(m) - center, mass(x, m)));
+    for (k, rigid) in bodies() {
+        let ([v, w], arm, mass) = (rigid.motion(&x[k..]), center_of(rigid) - center, weight(x, (k, rigid)));
+        momentum += v * mass;
+        spin += arm.cross(v) * mass + rigid.inertia * w;
+        inertia += about(arm, mass) + rigid.inertia * moved(x, k);
+    }
+    let drift = momentum / total;
+    let turn = pseudo_inverse(inertia, 1e-9).0 * spin;
+    let at = |arm: Vec3| (drift + turn.cross(arm)).as_vec3();
+    for m in (0..n).filter(|&m| x[m] != glam::Vec3::ZERO).collect::<Vec<_>>() {
+        x[m] -= at(position(m) - center);
+    }
+    for (k, rigid) in bodies().filter(|(k, _)| x[*k] != glam::Vec3::ZERO).collect::<Vec<_>>() {
+        x[k] -= at(center_of(rigid) - center);
+        x[k + 1] -= (turn * rigid.length).as_vec3();
     }
 }
 

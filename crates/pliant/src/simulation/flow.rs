@@ -174,13 +174,14 @@ impl Flow {
     }
 
     /// Changes the coming step's velocities by what acts between near particles besides pressure.
-    pub fn act(&mut self, dt: Real, rigids: &[RigidNow], velocities: &mut [Vec3]) {
+    pub fn act(&mut self, dt: Real, positions: &[Vec3], rigids: &[RigidNow], velocities: &mut [Vec3]) {
         let Some(forces) = &mut self.forces else {
             self.impulses.clear();
             return;
         };
         let acting = Acting {
             dt,
+            positions,
             neighbors: &self.neighbors,
             walls: &self.walls,
             rigids,

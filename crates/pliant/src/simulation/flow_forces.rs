@@ -35,6 +35,8 @@ pub(super) struct FlowForces {
 /// What acts on the velocities of a step when the forces are asked.
 pub(super) struct Acting<'a> {
     pub dt: Real,
+    /// By index in the store.
+    pub positions: &'a [Vec3],
     pub neighbors: &'a CurrentNeighbors,
     pub walls: &'a Walls,
     pub rigids: &'a [RigidNow],
@@ -110,8 +112,8 @@ impl FlowForces {
     /// Changes the velocities of the coming step (by index in the store).
     pub fn act(&mut self, acting: &Acting, velocities: &mut [Vec3]) {
         let FlowForces { laws, masses, held, body_of, grips, .. } = self;
-        let Acting { dt, neighbors, walls, rigids, .. } = *acting;
-        let near = Near { neighbors, grips, bodies: &walls.bodies, masses, held };
+        let Acting { dt, positions, neighbors, walls, rigids, .. } = *acting;
+        let near = Near { neighbors, grips, bodies: &walls.bodies, positions, masses, held };
         let law = |m: usize| laws[body_of[m] as usize];
         self.rigid_changes.clear();
         self.rigid_changes.resize(rigids.len(), [Vec3::ZERO; 2]);

@@ -294,7 +294,7 @@ impl Simulation {
     fn act_between_particles(&mut self, dt: Real) {
         let Some(flow) = &mut self.flow else { return };
         let start = Instant::now();
-        flow.act(dt, self.rigids.now(), &mut self.next_velocities);
+        flow.act(dt, &self.particles.positions, self.rigids.now(), &mut self.next_velocities);
         push_rigids(&mut self.rigids, &flow.impulses);
         self.times.forces += milliseconds(start);
     }
