@@ -102,6 +102,10 @@ impl Files {
         self.folder.join(file.replace('\\', "/"))
     }
 
+    pub fn is_there(&self, file: &str) -> bool {
+        self.path(file).is_file()
+    }
+
     /// What a mesh is; none if it cannot be read. A unit box is known by its name.
     pub fn form(&self, file: &str) -> Option<Form> {
         let read = || match TriangleMesh::read(&self.path(file)) {

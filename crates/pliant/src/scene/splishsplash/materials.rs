@@ -114,6 +114,11 @@ impl Material {
         block.leave(&["vorticity", "viscosityOmega", "inertiaInverse"], "vorticity is not added");
         let reuse = block.flag("emitterReuseParticles")?.unwrap_or(false);
         let corners = (block.vector("emitterBoxMin")?, block.vector("emitterBoxMax")?);
+        if !reuse {
+            for key in ["emitterBoxMin", "emitterBoxMax"].into_iter().filter(|key| block.has(key)) {
+                block.note(key, "the box means something with emitterReuseParticles only");
+            }
+        }
         let most = block.number("maxEmitterParticles")?.filter(|most| (1.0..1e9).contains(most));
         Ok(Material {
             density,

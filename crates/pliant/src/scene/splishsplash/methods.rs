@@ -63,7 +63,13 @@ impl<'b, 'a> Choice<'b, 'a> {
             Some(0) => "None",
             Some(k) => match (names.get(k), &given[..]) {
                 (Some(name), given) if given.contains(name) => name,
-                (_, [only]) => only,
+                (_, [only]) => {
+                    outer.note(
+                        key,
+                        format!("the number is of another method than the block, {only}, which counts"),
+                    );
+                    only
+                }
                 (by_number, _) => {
                     let flat = outer.has("viscosity");
                     let name = if flat { older.get(k) } else { by_number };

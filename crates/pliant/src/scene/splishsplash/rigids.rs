@@ -96,7 +96,11 @@ fn rigid(written: &Block, k: usize, matter: &Matter, files: &Files) -> Result<Op
         written.note("geometryFile", "a rigid body without geometry is left out");
         return Ok(None);
     };
-    let (shape, place) = match plain(files.form(file), scale, place) {
+    let form = files.form(file);
+    if form.is_some() && !files.is_there(file) {
+        written.note("geometryFile", "the file is not there; by its name it is a box with edges of one unit");
+    }
+    let (shape, place) = match plain(form, scale, place) {
         Some((Plain::Box(size), place)) => {
             let holds = |x: Vec3| (place.pose().to_body(x).abs() - 0.5 * size).max_element() < 0.0;
             let container = inverted || (wall && matter.places().any(holds));
