@@ -50,6 +50,11 @@ pub struct Moduli {
 }
 
 impl Material {
+    /// Is it a liquid at some time of its schedule?
+    pub fn melts(&self) -> bool {
+        self.schedule.as_ref().is_some_and(|schedule| schedule.points().iter().any(|p| p.moduli.is_liquid()))
+    }
+
     /// The largest dynamic viscosity it ever has [Pa s].
     pub fn most_viscous(&self) -> Real {
         let points = self.schedule.as_ref().map_or(&[][..], |schedule| schedule.points());

@@ -196,9 +196,11 @@ impl Simulation {
 
     /// No body is torn apart.
     fn check_deformation(&self) -> Result<(), StepError> {
-        let torn = self
-            .solids()
-            .find(|(_, s)| s.max_stretch_squared.is_nan() || s.max_stretch_squared > MAX_STRETCH.powi(2));
+        let torn = self.solids().find(|(k, s)| {
+            // what was liquid for a while may be anywhere when it is solid again
+            let most = if self.bodies[*k].material.melts() { Real::INFINITY } else { MAX_STRETCH.powi(2) };
+            s.max_stretch_squared.is_nan() || s.max_stretch_squared > most
+        });
         match torn {
             None => Ok(()),
             Some((k, solid)) => {

@@ -145,11 +145,7 @@ fn air(at: At<'_>, written: &SimulationFile) -> Result<Air, SceneError> {
 
 /// Liquids need a pressure; solids alone may do without.
 fn pressure(at: At<'_>, written: &SimulationFile, bodies: &[BodySetup]) -> Result<Pressure, SceneError> {
-    let melts = |body: &BodySetup| {
-        let points = body.material.schedule.as_ref().map_or(&[][..], |schedule| schedule.points());
-        points.iter().any(|point| point.moduli.is_liquid())
-    };
-    let liquid = bodies.iter().find(|body| body.method.is_none() || melts(body));
+    let liquid = bodies.iter().find(|body| body.method.is_none() || body.material.melts());
     match (written.pressure, liquid) {
         (Some(PressureWord::None), Some(liquid)) => {
             let message = format!("there is no pressure, but body {} is a liquid", quoted(&liquid.name));
