@@ -45,8 +45,9 @@ fn every_scene_of_the_peer_with_matter_is_taken_over() {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(&folder).expect("a folder").map(|entry| entry.expect("a file").path()).collect();
     paths.sort();
+    paths.retain(|path| path.extension().is_some_and(|end| end == "json") && !path.ends_with("Empty.json"));
     assert!(paths.len() > 40);
-    for path in paths.iter().filter(|path| !path.ends_with("Empty.json")) {
+    for path in &paths {
         assert!(!load(path).notes().is_empty());
     }
 }

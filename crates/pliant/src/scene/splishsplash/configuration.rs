@@ -138,6 +138,9 @@ fn step(block: &Block) -> Result<Step, SceneError> {
     let method = block.method("cflMethod")?.unwrap_or(1);
     block.leave(&["cflMinTimeStepSize"], "a step is as short as it must be");
     if method == 0 {
+        for key in ["cflFactor", "cflMaxTimeStepSize"].into_iter().filter(|key| block.has(key)) {
+            block.note(key, "the step is fixed");
+        }
         return Ok(Step::Fixed(size));
     }
     if method > 1 {

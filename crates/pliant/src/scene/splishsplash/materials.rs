@@ -44,6 +44,9 @@ pub(super) fn read(root: &Block, configuration: &Block, matter: &Matter) -> Resu
             continue;
         }
         materials.add(&block, id)?;
+        if materials.0.len() > 1 && materials.0.last().is_some_and(|material| material.by_speed.is_some()) {
+            block.note("colorMapType", "pictures are coloured as the first material says");
+        }
     }
     for id in matter.ids() {
         if materials.find(id).is_some() {
@@ -119,6 +122,9 @@ impl Material {
                 block.note(key, "the box means something with emitterReuseParticles only");
             }
         }
+        if reuse && block.has("maxEmitterParticles") {
+            block.note("maxEmitterParticles", "liquid that leaves the domain makes room for any number");
+        }
         let most = block.number("maxEmitterParticles")?.filter(|most| (1.0..1e9).contains(most));
         Ok(Material {
             density,
@@ -138,14 +144,14 @@ impl Material {
 fn by_speed(block: &Block) -> Result<Option<Option<[Real; 2]>>, SceneError> {
     let (field, map) = (block.text("colorField")?, block.method("colorMapType")?);
     let (low, high) = (block.number("renderMinValue")?, block.number("renderMaxValue")?);
-    match (field.unwrap_or("velocity"), map) {
-        (_, None | Some(0)) => Ok(None),
-        ("velocity", _) => Ok(Some(high.map(|high| [low.unwrap_or(0.0), high]).filter(|[a, b]| a < b))),
-        _ => {
-            block.note("colorField", "pictures are coloured by body");
-            Ok(None)
-        }
+    let shows_speed = map.is_some_and(|map| map > 0) && field.unwrap_or("velocity") == "velocity";
+    let reason = if shows_speed { "speed has its own colours here" } else { "pictures are coloured by body" };
+    let keys = ["colorMapType", "colorField", "renderMinValue", "renderMaxValue"];
+    for key in keys.into_iter().filter(|key| block.has(key) && (!shows_speed || *key == "colorMapType")) {
+        block.note(key, reason);
     }
+    let range = high.map(|high| [low.unwrap_or(0.0), high]).filter(|[a, b]| a < b);
+    Ok(shows_speed.then_some(range))
 }
 
 impl Materials {

@@ -124,7 +124,7 @@ fn rigid(written: &Block, k: usize, matter: &Matter, files: &Files) -> Result<Op
         }
     };
     let color = color.map(|color| color.clamp(Vec3::ZERO, Vec3::ONE));
-    let friction = friction.filter(|friction| (0.0..=100.0).contains(friction));
+    let friction = friction.map(|friction| friction.clamp(0.0, 100.0));
     let restitution = restitution.map(|restitution| restitution.clamp(0.0, 1.0));
     let name = format!("rigid{}", k + 1);
     Ok(Some(Rigid { name, id, shape, place, dynamic, friction, restitution, color }))
@@ -136,7 +136,13 @@ fn dynamic(written: &Block) -> Result<Option<Dynamic>, SceneError> {
         velocity: written.vector("velocity")?.unwrap_or(Vec3::ZERO),
         angular_velocity: written.vector("angularVelocity")?.unwrap_or(Vec3::ZERO),
     };
-    Ok((written.flag("isDynamic")? == Some(true)).then_some(dynamic))
+    if written.flag("isDynamic")? == Some(true) {
+        return Ok(Some(dynamic));
+    }
+    for key in ["density", "velocity", "angularVelocity"].into_iter().filter(|key| written.has(key)) {
+        written.note(key, "it means something to dynamic bodies only");
+    }
+    Ok(None)
 }
 
 /// A shape that is no mesh.
