@@ -10,7 +10,8 @@ use crate::neighbors::{CHUNK_PARTICLES, CurrentNeighbors, Slice, offset};
 use crate::rigid::{Touch, WallBody, Walls};
 use rayon::prelude::*;
 
-/// Fastest undoing of a compression [1/s]: faster, it would throw bodies apart.
+/// Fastest undoing of a compression, and rate at which errors that are allowed decay [1/s]: what is undone in a step is
+/// a velocity, which would throw bodies apart and keep a tank from coming to rest.
 const RELEASE: f32 = 10.0;
 
 /// The pressure problem of a step; columns are in the order of the members.
@@ -28,7 +29,9 @@ pub struct PressureSystem {
     pub(super) compressions: Vec<f32>,
     /// Diagonal of D M⁻¹ Dᵀ.
     pub(super) diagonal: Vec<f32>,
-    /// Σ_b V_b ∇W_ib over all rigid bodies.
+    /// Σ_j V0 r |∇W_ij|, boundary points included: 3 in the continuum.
+    virials: Vec<f32>,
+    /// g of all rigid bodies.
     wall_gradients: Vec<[f32; 3]>,
     /// Position and kappa (or 1/m).
     values: Vec<[f32; 4]>,
@@ -53,6 +56,7 @@ impl PressureSystem {
             inverse_masses: Vec::new(),
             compressions: Vec::new(),
             diagonal: Vec::new(),
+            virials: Vec::new(),
             wall_gradients: Vec::new(),
             values: Vec::new(),
             vectors: Vec::new(),
@@ -83,19 +87,21 @@ impl PressureSystem {
                 let [x, y, z] = neighbors.bits(m);
                 *value = [x, y, z, *inverse];
             });
-        let (values, kernel, w0, cell) = (&self.values, self.kernel, self.w0, self.cell as f32);
+        let (values, kernel, h) = (&self.values, self.kernel, self.single.h as f32);
+        let (w0, cell) = (self.w0, self.cell as f32);
         let inverse_masses = &self.inverse_masses;
         self.compressions
             .par_chunks_mut(CHUNK_PARTICLES)
             .zip(self.diagonal.par_chunks_mut(CHUNK_PARTICLES))
+            .zip(self.virials.par_chunks_mut(CHUNK_PARTICLES))
             .zip(self.wall_gradients.par_chunks_mut(CHUNK_PARTICLES))
             .zip(&walls.touches)
             .enumerate()
-            .for_each(|(c, (((compressions, diagonal), gradients), touches))| {
+            .for_each(|(c, ((((compressions, diagonal), virials), gradients), touches))| {
                 let start = c * CHUNK_PARTICLES;
-                // densities, summed gradients and squares of the neighbours
+                // densities, summed gradients, squares and virials of the neighbours
                 for slice in neighbors.slices(c) {
-                    let (density, gradient, squares) = sums_of_slice(&kernel, values, slice);
+                    let (density, gradient, squares, virial) = sums_of_slice(&kernel, values, slice);
                     for lane in 0..LANES.min(n - slice.first) {
                         let k = slice.first - start + lane;
                         let at_rest = rest(members[slice.first + lane]);
@@ -104,6 +110,7 @@ impl PressureSystem {
                         let own = if at_rest > 0.0 { now.min(at_rest) } else { w0 };
                         compressions[k] = density.as_array()[lane] + (own - at_rest.max(1.0));
                         diagonal[k] = squares.as_array()[lane];
+                        virials[k] = h * virial.as_array()[lane];
                         gradients[k] = gradient.get(lane).as_vec3().to_array();
                     }
                 }
@@ -111,6 +118,7 @@ impl PressureSystem {
                 for touch in touches {
                     let k = touch.member as usize - start;
                     compressions[k] += touch.density as f32;
+                    virials[k] += touch.virial as f32;
                     for (sum, part) in wall[k].iter_mut().zip(touch.gradient.to_array()) {
                         *sum += part as f32;
                     }
@@ -136,6 +144,7 @@ impl PressureSystem {
         self.inverse_masses.resize(n, 0.0);
         self.compressions.resize(n, 0.0);
         self.diagonal.resize(n, 0.0);
+        self.virials.resize(n, 0.0);
         self.wall_gradients.resize(n, [0.0; 3]);
         self.values.resize(n, [0.0; 4]);
         self.vectors.resize(n, [0.0; 8]);
@@ -162,12 +171,16 @@ impl PressureSystem {
         self.diverge(neighbors, walls, rigid_velocities, 1.0, rates);
     }
 
-    /// rates ← c + dt rates: the compressions at the end of the step. What is compressed a lot, as bodies that start inside
-    /// one another, is let go over several steps.
-    pub fn predict(&self, dt: Real, rates: &mut [f32]) {
-        let dt = dt as f32;
+    /// rates ← c + dt rates: the compressions at the end of the step. Of an error that is allowed, either way, only a part
+    /// counts, and what is compressed a lot, as bodies that start inside one another, is let go over several steps.
+    pub fn predict(&self, dt: Real, allowed: Real, rates: &mut [f32]) {
+        let (dt, allowed) = (dt as f32, allowed as f32);
+        let later = (1.0 - RELEASE * dt).max(0.0);
         let columns = rates.par_iter_mut().zip(&self.compressions).with_min_len(CHUNK_PARTICLES);
-        columns.for_each(|(r, c)| *r = c.min(RELEASE * dt) + dt * *r);
+        columns.for_each(|(r, &c)| {
+            let now = c - later * c.clamp(-allowed, allowed);
+            *r = now.min(RELEASE * dt) + dt * *r;
+        });
     }
 
     /// y = A x. Leaves the accelerations M⁻¹ Dᵀ x, with the sign of a force, to be read by `kicks`.
@@ -317,6 +330,11 @@ impl PressureSystem {
         self.compressions[m]
     }
 
+    /// Σ_j V0 r |∇W_ij| of a member at the positions last measured: p = kappa virial / (3 s³).
+    pub fn virial(&self, m: usize) -> f32 {
+        self.virials[m]
+    }
+
     /// kappa of a member as last applied.
     pub fn kappa(&self, m: usize) -> f32 {
         self.values[m][3]
@@ -339,7 +357,7 @@ impl PressureSystem {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.values.capacity() * (3 * 4 + 12 + 16 + 32)
+        self.values.capacity() * (4 * 4 + 12 + 16 + 32)
     }
 }
 
@@ -355,12 +373,13 @@ fn pair(i: [Lane; 3], j: [Lane; 3]) -> (Lane, Vec3x8) {
     (e.dot(e).sqrt(), e)
 }
 
-/// Σ_j V0 W_ij, Σ_j V0 ∇W_ij, Σ_j |V0 ∇W_ij|² / m_j.
+/// Σ_j V0 W_ij, Σ_j V0 ∇W_ij, Σ_j |V0 ∇W_ij|² / m_j, -Σ_j V0 x_ij/h·∇W_ij.
 #[inline(always)]
-fn sums_of_slice(kernel: &KernelLanes, values: &[[f32; 4]], slice: Slice) -> (Lane, Vec3x8, Lane) {
+fn sums_of_slice(kernel: &KernelLanes, values: &[[f32; 4]], slice: Slice) -> (Lane, Vec3x8, Lane, Lane) {
     let itself = own(slice, values.len());
     let [xi, yi, zi, _] = gather4(values, &itself);
     let (mut density, mut gradient, mut squares) = (Lane::ZERO, Vec3x8::ZERO, Lane::ZERO);
+    let mut virial = Lane::ZERO;
     for row in slice.rows {
         let [x, y, z, inverse_mass] = gather4(values, row);
         let (q, e) = pair([xi, yi, zi], [x, y, z]);
@@ -369,8 +388,9 @@ fn sums_of_slice(kernel: &KernelLanes, values: &[[f32; 4]], slice: Slice) -> (La
         let d = e * -kernel.slope(q);
         gradient = gradient + d;
         squares = d.dot(d).mul_add(inverse_mass, squares);
+        virial -= e.dot(d);
     }
-    (density, gradient, squares)
+    (density, gradient, squares, virial)
 }
 
 /// -Σ_j (kappa_i + kappa_j) V0 ∇W_ij.

@@ -35,11 +35,17 @@ pub struct Touch {
     pub rigid: u32,
     /// Σ_b V_b W_ib.
     pub density: Real,
-    /// g = Σ_b V_b ∇W_ib [1/m].
+    /// g = 2 Σ_b V_b ∇W_ib [1/m].
     pub gradient: Vec3,
-    /// Σ_b (x_b - center) x V_b ∇W_ib.
+    /// 2 Σ_b (x_b - center) x V_b ∇W_ib.
     pub moment: Vec3,
+    /// -Σ_b V_b x_ib·∇W_ib.
+    pub virial: Real,
 }
+
+/// A boundary point has the pressure of the particle it presses: their pair counts twice in forces, as pairs of
+/// particles do, and in the rates the forces are dual to.
+const MIRROR: Real = 2.0;
 
 /// The boundary points of all rigid bodies, and the particles near them.
 #[derive(Debug)]
@@ -151,15 +157,17 @@ impl Walls {
     fn touches_of(&self, member: u32, x: Vec3, touches: &mut Vec<Touch>) {
         let first = touches.len();
         let Kernel { h, .. } = self.kernel;
-        let mut add = |rigid: u32, at: Vec3, density: Real, gradient: Vec3| {
+        let mut add = |rigid: u32, at: Vec3, density: Real, gradient: Vec3, virial: Real| {
+            let gradient = gradient * MIRROR;
             let moment = (at - self.bodies[rigid as usize].center).cross(gradient);
             match touches[first..].iter_mut().find(|touch| touch.rigid == rigid) {
                 Some(touch) => {
                     touch.density += density;
                     touch.gradient += gradient;
                     touch.moment += moment;
+                    touch.virial += virial;
                 }
-                None => touches.push(Touch { member, rigid, density, gradient, moment }),
+                None => touches.push(Touch { member, rigid, density, gradient, moment, virial }),
             }
         };
         self.cells.for_each_run(x, |run| {
@@ -169,7 +177,7 @@ impl Walls {
                 let r = x_ib.length();
                 if r < h {
                     let slope = volume * self.kernel.slope_over_r(r);
-                    add(rigid, position, volume * self.kernel.w(r), x_ib * -slope);
+                    add(rigid, position, volume * self.kernel.w(r), x_ib * -slope, slope * r * r);
                 }
             }
         });
@@ -178,8 +186,8 @@ impl Walls {
             let n = body.to_world * *normal;
             let depth = (x - body.position).dot(n) + 0.5 * self.spacing; // from the layer
             if depth < h {
-                let (density, slope) = self.plane(depth.max(0.0));
-                add(rigid as u32, x - n * depth, density, n * slope);
+                let (density, slope, virial) = self.plane(depth.max(0.0));
+                add(rigid as u32, x - n * depth, density, n * slope, virial);
             }
         }
         touches[first..].sort_unstable_by_key(|touch| touch.rigid);
@@ -212,12 +220,14 @@ impl Walls {
         }
     }
 
-    /// Σ_b V_b W at this height over an even layer and its derivative; scaled so that it is that of the lattice at one
-    /// spacing: V_b/s² ∫ W dA,   d/dz ∫ W dA = -2 pi z W(z).
-    fn plane(&self, z: Real) -> (Real, Real) {
+    /// Σ_b V_b W at this height over an even layer, its derivative and its virial; scaled so that it is that of the
+    /// lattice at one spacing: V_b/s² ∫ W dA,   d/dz ∫ W dA = -2 pi z W(z),   -∫ r W' dA = 2 pi z² W(z) + 2 ∫ W dA.
+    fn plane(&self, z: Real) -> (Real, Real, Real) {
         let (s, kernel) = (self.spacing, self.kernel);
         let scale = s.powi(3) * kernel.layer_sum(s, s) / plane_integral(kernel, s);
-        (scale * plane_integral(kernel, z), -scale * std::f64::consts::TAU * z * kernel.w(z))
+        let density = scale * plane_integral(kernel, z);
+        let slope = -scale * std::f64::consts::TAU * z * kernel.w(z);
+        (density, slope, 2.0 * density - z * slope)
     }
 
     /// Bytes held.

@@ -35,7 +35,9 @@ pub(super) struct Flow {
     pub kappa: Vec<f32>,
     /// Volume over that at rest where compressed, by index in the store.
     volume_ratios: Vec<f32>,
-    /// p / kappa [Pa/J].
+    /// Σ_j V0 r |∇W_ij|, by index in the store.
+    virials: Vec<f32>,
+    /// p / kappa on a lattice [Pa/J].
     pressure_unit: Real,
     /// Accelerations by the pressure of the last step, if solids or viscous liquids need them.
     held: Vec<Vec3>,
@@ -101,6 +103,7 @@ impl Flow {
             molten: Vec::new(),
             kappa: vec![0.0; n],
             volume_ratios: vec![1.0; n],
+            virials: vec![0.0; n],
             pressure_unit: kernel.lattice_moment(setup.spacing)
                 / kernel.lattice_sum(setup.spacing)
                 / setup.spacing.powi(3),
@@ -217,7 +220,7 @@ impl Flow {
         let report = match self.pressure {
             Pressure::Implicit(settings) => {
                 system.rates(neighbors, walls, velocities, &self.rigid_velocities, compressions);
-                system.predict(dt, compressions);
+                system.predict(dt, settings.density_error, compressions);
                 let problem = Problem { dt, compressions, settings };
                 self.solver.solve(system, neighbors, walls, problem, guess)
             }
@@ -229,6 +232,7 @@ impl Flow {
         for (m, &i) in neighbors.members.iter().enumerate() {
             self.kappa[i as usize] = guess[m];
             self.volume_ratios[i as usize] = system.volume_ratio(m);
+            self.virials[i as usize] = system.virial(m);
             velocities[i as usize] += system.acceleration(m) * dt;
         }
         self.impulses.clear();
@@ -256,9 +260,14 @@ impl Flow {
         self.system.forces_on_rigids(&self.walls, |_| true)
     }
 
-    /// Pressure at a particle of the store [Pa]: the force on a particle is -s³ ∇p.
+    /// Pressure at a particle of the store [Pa]: of liquids by the virial of its pairs, of solids by that of a lattice,
+    /// as their own pairs are not counted.
     pub fn pressure(&self, i: usize) -> f32 {
-        (self.pressure_unit * self.kappa[i] as Real) as f32
+        let unit = match self.rest_densities[i] > 0.0 {
+            true => self.pressure_unit,
+            false => self.virials[i] as Real / (3.0 * self.spacing.powi(3)),
+        };
+        (unit * self.kappa[i] as Real) as f32
     }
 
     /// Volume over that at rest of a particle of the store, at most 1.
@@ -294,6 +303,7 @@ impl Flow {
     pub fn swap(&mut self, i: usize, j: usize) {
         self.kappa.swap(i, j);
         self.volume_ratios.swap(i, j);
+        self.virials.swap(i, j);
     }
 
     pub fn save(&self) -> Vec<u8> {
@@ -312,7 +322,7 @@ impl Flow {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        let columns = self.kappa.len() * (4 + 4 + 4 + 4 + 8) + self.held.len() * size_of::<Vec3>();
+        let columns = self.kappa.len() * (5 * 4 + 8) + self.held.len() * size_of::<Vec3>();
         let forces = self.forces.as_ref().map_or(0, FlowForces::bytes);
         columns
             + forces
