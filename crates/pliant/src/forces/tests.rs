@@ -8,7 +8,7 @@ use super::xsph::Xsph;
 use crate::kernel::{Kernel, KernelKind};
 use crate::math::{Mat3, Real, Vec3};
 use crate::neighbors::CurrentNeighbors;
-use crate::rigid::{Grips, WallBody, Walls};
+use crate::rigid::{Grips, RigidShape, WallBody, Walls};
 
 const S: Real = 0.1;
 const SUPPORT: Real = 2.0;
@@ -60,11 +60,7 @@ impl Cloud {
         let all: Vec<u32> = (0..positions.len() as u32).collect();
         neighbors.build(&positions, &all, Kernel::new(KernelKind::WendlandC2, H), |_, _| true);
         let mut walls = Walls::new(kernel, S);
-        let golden = |k: usize| {
-            let (z, turn) = (1.0 - (k as Real + 0.5) / 80.0, k as Real * 2.399963);
-            Vec3::new((1.0 - z * z).sqrt() * turn.cos(), (1.0 - z * z).sqrt() * turn.sin(), z) * 0.25
-        };
-        walls.add_points(&(0..160).map(golden).collect::<Vec<_>>());
+        walls.add(&RigidShape::Sphere { radius: 0.3 });
         walls.place([BALL].into_iter());
         walls.touch(&neighbors, &positions);
         let mut grips = Grips::default();

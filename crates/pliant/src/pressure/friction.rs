@@ -1,7 +1,6 @@
 //! Friction of solids against one another and against rigid bodies, and the last guard of rigid surfaces.
 //!
-//! Pressure gives the normal impulse of every pair, dt (kappa_i + kappa_j) |V0 ∇W_ij|, and of every touch,
-//! dt kappa_i |g|. Sliding is stopped as far as Coulomb's law lets it: by at most mu times that. Impulses are equal and
+//! Pressure gives the normal impulse of every pair, dt (kappa_i + kappa_j) |V0 ∇W_ij|, and of every touch. Sliding is stopped as far as Coulomb's law lets it: by at most mu times that. Impulses are equal and
 //! opposite to the last bit; each contact takes its share, so that many together do not push the sliding back.
 
 use super::PressureSystem;
@@ -154,10 +153,11 @@ impl Friction {
                 };
                 let mut impulse = Vec3::ZERO;
                 if let Some(own) = (input.coefficient)(i) {
+                    let push = system.force_of(walls, touch, &walls.presses[c]);
                     let normal = touch.gradient.normalize_or_zero();
                     let slide = relative - normal * relative.dot(normal);
                     let speed = slide.length();
-                    let press = dt * system.kappa(m) as Real * touch.gradient.length();
+                    let press = dt * push.dot(normal).abs();
                     if speed > 0.0 {
                         let stop = speed / yields(slide / speed);
                         impulse -= slide / speed * stop.min(0.5 * (own + rigid.friction) * press);

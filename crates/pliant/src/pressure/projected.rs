@@ -52,7 +52,7 @@ const FEWEST: usize = 2;
 /// Share of the chopped gradient above which the set of free particles is enlarged.
 const PROPORTION: Real = 1.0;
 
-/// Columns in the order of the members.
+/// Columns in the order of the members, then of the boundary points.
 #[derive(Debug, Default)]
 pub struct ProjectedGradients {
     /// 1/√A_ii, zero where nothing presses.

@@ -7,14 +7,18 @@ use super::PressureReport;
 use crate::kernel::{Kernel, KernelLanes};
 use crate::math::{LANES, Lane, Real, Vec3, Vec3x8, gather4, gather8, max_with_index, sum};
 use crate::neighbors::{CHUNK_PARTICLES, CurrentNeighbors, Slice, offset};
-use crate::rigid::{Touch, WallBody, Walls};
+use crate::rigid::{Press, Touch, WallBody, Walls};
 use rayon::prelude::*;
 
 /// Fastest undoing of a compression, and rate at which errors that are allowed decay [1/s]: what is undone in a step is
 /// a velocity, which would throw bodies apart and keep a tank from coming to rest.
 const RELEASE: f32 = 10.0;
 
-/// The pressure problem of a step; columns are in the order of the members.
+/// Boundary points a task works on.
+const POINTS: usize = 1024;
+
+/// The pressure problem of a step; columns are in the order of the members, those marked + go on with the boundary
+/// points.
 #[derive(Debug)]
 pub struct PressureSystem {
     single: Kernel,
@@ -25,9 +29,9 @@ pub struct PressureSystem {
     w0: f32,
     dt: Real,
     pub(super) inverse_masses: Vec<f32>,
-    /// Compression c.
+    /// + Compression c.
     pub(super) compressions: Vec<f32>,
-    /// Diagonal of D M⁻¹ Dᵀ.
+    /// + Diagonal of D M⁻¹ Dᵀ.
     pub(super) diagonal: Vec<f32>,
     /// Σ_j V0 r |∇W_ij|, boundary points included: 3 in the continuum.
     virials: Vec<f32>,
@@ -35,6 +39,8 @@ pub struct PressureSystem {
     wall_gradients: Vec<[f32; 3]>,
     /// Position and kappa (or 1/m).
     values: Vec<[f32; 4]>,
+    /// kappa of the boundary points.
+    wall_kappa: Vec<f32>,
     /// Position and acceleration (or velocity).
     vectors: Vec<[f32; 8]>,
     /// Change of velocity and of angular velocity of each rigid body, per dt.
@@ -59,6 +65,7 @@ impl PressureSystem {
             virials: Vec::new(),
             wall_gradients: Vec::new(),
             values: Vec::new(),
+            wall_kappa: Vec::new(),
             vectors: Vec::new(),
             rigid_accelerations: Vec::new(),
             rigid_forces: Vec::new(),
@@ -75,7 +82,7 @@ impl PressureSystem {
         inverse_mass: impl Fn(u32) -> f32 + Sync,
     ) {
         let n = neighbors.len();
-        self.resize(n);
+        self.resize(n, walls.points.len());
         let members = &neighbors.members;
         self.values
             .par_iter_mut()
@@ -90,9 +97,9 @@ impl PressureSystem {
         let (values, kernel, h) = (&self.values, self.kernel, self.single.h as f32);
         let (w0, cell) = (self.w0, self.cell as f32);
         let inverse_masses = &self.inverse_masses;
-        self.compressions
+        self.compressions[..n]
             .par_chunks_mut(CHUNK_PARTICLES)
-            .zip(self.diagonal.par_chunks_mut(CHUNK_PARTICLES))
+            .zip(self.diagonal[..n].par_chunks_mut(CHUNK_PARTICLES))
             .zip(self.virials.par_chunks_mut(CHUNK_PARTICLES))
             .zip(self.wall_gradients.par_chunks_mut(CHUNK_PARTICLES))
             .zip(&walls.touches)
@@ -138,12 +145,34 @@ impl PressureSystem {
                 vector[..3].copy_from_slice(&value[..3]);
             },
         );
+        self.measure_walls(walls);
     }
 
-    fn resize(&mut self, n: usize) {
+    /// The same at the boundary points.
+    fn measure_walls(&mut self, walls: &Walls) {
+        let (n, inverse_masses) = (self.values.len(), &self.inverse_masses);
+        let compressions = self.compressions[n..].par_iter_mut().with_min_len(POINTS);
+        compressions.zip(&mut self.diagonal[n..]).enumerate().for_each(|(b, (compression, diagonal))| {
+            *compression = walls.compression(b);
+            let (mut squares, mut sum) = (0.0, Vec3::ZERO);
+            for press in walls.presses_on(b) {
+                let g = glam::Vec3::from_array(press.gradient);
+                squares += g.length_squared() * inverse_masses[press.member as usize];
+                sum += g.as_dvec3();
+            }
+            let point = &walls.points[b];
+            let body = &walls.bodies[point.rigid as usize];
+            let moment = (point.position - body.center).cross(sum);
+            let rigid = sum.length_squared() * body.inverse_mass + moment.dot(body.inverse_inertia * moment);
+            *diagonal = squares + rigid as f32;
+        });
+    }
+
+    fn resize(&mut self, n: usize, points: usize) {
         self.inverse_masses.resize(n, 0.0);
-        self.compressions.resize(n, 0.0);
-        self.diagonal.resize(n, 0.0);
+        self.compressions.resize(n + points, 0.0);
+        self.diagonal.resize(n + points, 0.0);
+        self.wall_kappa.resize(points, 0.0);
         self.virials.resize(n, 0.0);
         self.wall_gradients.resize(n, [0.0; 3]);
         self.values.resize(n, [0.0; 4]);
@@ -197,17 +226,19 @@ impl PressureSystem {
         self.rigid_accelerations = rigid;
     }
 
-    /// Accelerations -M⁻¹ Dᵀ kappa of particles and rigid bodies.
+    /// Accelerations -M⁻¹ Dᵀ kappa of particles and rigid bodies. `kappa` goes on with the boundary points.
     pub fn push(&mut self, neighbors: &CurrentNeighbors, walls: &Walls, kappa: impl Fn(usize) -> f32 + Sync) {
         self.values
             .par_iter_mut()
             .with_min_len(CHUNK_PARTICLES)
             .enumerate()
             .for_each(|(m, value)| value[3] = kappa(m));
-        let (values, kernel) = (&self.values, self.kernel);
+        let n = self.values.len();
+        self.wall_kappa.iter_mut().enumerate().for_each(|(b, value)| *value = kappa(n + b));
+        let (values, wall_kappa, kernel) = (&self.values, &self.wall_kappa, self.kernel);
         let (inverse_masses, gradients) = (&self.inverse_masses, &self.wall_gradients);
-        let n = values.len();
-        self.vectors.par_chunks_mut(CHUNK_PARTICLES).enumerate().for_each(|(c, vectors)| {
+        let chunks = self.vectors.par_chunks_mut(CHUNK_PARTICLES).zip(&walls.presses);
+        chunks.enumerate().for_each(|(c, (vectors, presses))| {
             let start = c * CHUNK_PARTICLES;
             for slice in neighbors.slices(c) {
                 let force = push_of_slice(&kernel, values, slice);
@@ -218,6 +249,12 @@ impl PressureSystem {
                     vector[3] = (force.x.as_array()[lane] - k * g[0]) * inverse;
                     vector[4] = (force.y.as_array()[lane] - k * g[1]) * inverse;
                     vector[5] = (force.z.as_array()[lane] - k * g[2]) * inverse;
+                }
+            }
+            for Press { member, point, gradient, .. } in presses {
+                let push = wall_kappa[*point as usize] * inverse_masses[*member as usize];
+                for (sum, g) in vectors[*member as usize - start][3..6].iter_mut().zip(gradient) {
+                    *sum -= push * g;
                 }
             }
         });
@@ -246,26 +283,46 @@ impl PressureSystem {
         walls: &Walls,
         wanted: impl Fn(&WallBody) -> bool + Sync,
     ) -> Vec<[Vec3; 2]> {
-        let values = &self.values;
-        let chunk = |touches: &Vec<Touch>| {
-            let mut wrenches: Vec<(u32, [Vec3; 2])> = Vec::new();
-            for touch in touches.iter().filter(|t| wanted(&walls.bodies[t.rigid as usize])) {
+        let (values, wall_kappa) = (&self.values, &self.wall_kappa);
+        let is_wanted = |rigid: u32| wanted(&walls.bodies[rigid as usize]);
+        let chunk = |(touches, presses): (&Vec<Touch>, &Vec<Press>)| {
+            let mut wrenches = Vec::new();
+            for touch in touches.iter().filter(|touch| is_wanted(touch.rigid)) {
                 let kappa = values[touch.member as usize][3] as Real;
-                let wrench = [touch.gradient * kappa, touch.moment * kappa];
-                match wrenches.iter_mut().find(|(rigid, _)| *rigid == touch.rigid) {
-                    Some((_, sum)) => *sum = [sum[0] + wrench[0], sum[1] + wrench[1]],
-                    None => wrenches.push((touch.rigid, wrench)),
+                add_wrench(&mut wrenches, touch.rigid, [touch.gradient * kappa, touch.moment * kappa]);
+            }
+            for press in presses {
+                let point = &walls.points[press.point as usize];
+                if is_wanted(point.rigid) {
+                    let kappa = wall_kappa[press.point as usize] as Real;
+                    let force = glam::Vec3::from_array(press.gradient).as_dvec3() * kappa;
+                    let arm = point.position - walls.bodies[point.rigid as usize].center;
+                    add_wrench(&mut wrenches, point.rigid, [force, arm.cross(force)]);
                 }
             }
             wrenches
         };
-        let parts: Vec<_> = walls.touches.par_iter().map(chunk).collect();
+        let parts: Vec<_> = walls.touches.par_iter().zip(&walls.presses).map(chunk).collect();
         let mut forces = vec![[Vec3::ZERO; 2]; walls.bodies.len()];
         for (rigid, wrench) in parts.into_iter().flatten() {
             let sum = &mut forces[rigid as usize];
             *sum = [sum[0] + wrench[0], sum[1] + wrench[1]];
         }
         forces
+    }
+
+    /// Force of a rigid body on a member it touches, by the pressure last applied; `presses` are those of its chunk.
+    pub fn force_of(&self, walls: &Walls, touch: &Touch, presses: &[Press]) -> Vec3 {
+        let first = presses.partition_point(|press| press.member < touch.member);
+        let own = presses[first..].iter().take_while(|press| press.member == touch.member);
+        let by_points: Vec3 = own
+            .filter(|press| walls.points[press.point as usize].rigid == touch.rigid)
+            .map(|press| {
+                let kappa = self.wall_kappa[press.point as usize];
+                (glam::Vec3::from_array(press.gradient) * kappa).as_dvec3()
+            })
+            .sum();
+        touch.gradient * -(self.kappa(touch.member as usize) as Real) - by_points
     }
 
     /// out = scale D u, for the vectors u in place.
@@ -279,6 +336,22 @@ impl PressureSystem {
     ) {
         let (vectors, kernel, gradients) = (&self.vectors, self.kernel, &self.wall_gradients);
         let n = vectors.len();
+        let (out, at_walls) = out.split_at_mut(n);
+        at_walls.par_iter_mut().with_min_len(POINTS).enumerate().for_each(|(b, out)| {
+            let presses = walls.presses_on(b);
+            *out = 0.0;
+            if !presses.is_empty() {
+                let point = &walls.points[b];
+                let [v, w] = rigid[point.rigid as usize];
+                let center = walls.bodies[point.rigid as usize].center;
+                let own = (v + w.cross(point.position - center)).as_vec3();
+                for press in presses {
+                    let u = &vectors[press.member as usize];
+                    let relative = glam::Vec3::new(u[3], u[4], u[5]) - own;
+                    *out += scale * glam::Vec3::from_array(press.gradient).dot(relative);
+                }
+            }
+        });
         out.par_chunks_mut(CHUNK_PARTICLES).zip(&walls.touches).enumerate().for_each(
             |(c, (out, touches))| {
                 let start = c * CHUNK_PARTICLES;
@@ -319,7 +392,7 @@ impl PressureSystem {
     /// The density errors as they are, without a solve.
     pub fn report(&self) -> PressureReport {
         let error = |m: usize| self.compressions[m].max(0.0) as Real;
-        let n = self.compressions.len();
+        let n = self.values.len();
         let (max_error, _) = max_with_index(n, error);
         let mean_error = sum(n, 0.0, error) / n.max(1) as Real;
         PressureReport { iterations: 0, mean_error, max_error: max_error.max(0.0), converged: true }
@@ -358,6 +431,13 @@ impl PressureSystem {
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.values.capacity() * (4 * 4 + 12 + 16 + 32)
+    }
+}
+
+fn add_wrench(wrenches: &mut Vec<(u32, [Vec3; 2])>, rigid: u32, wrench: [Vec3; 2]) {
+    match wrenches.iter_mut().find(|(of, _)| *of == rigid) {
+        Some((_, sum)) => *sum = [sum[0] + wrench[0], sum[1] + wrench[1]],
+        None => wrenches.push((rigid, wrench)),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::math::{Mat3, Real, Vec3, outer};
 use crate::neighbors::CurrentNeighbors;
 use rayon::prelude::*;
 
-/// Sums over the boundary points b of a rigid body near a particle i, with e = x_ib/h, q = |e| and v_b = V_b/s³.
+/// Sums over the boundary points b of a rigid body near a particle i, with e = x_ib/h, q = |e| and v_b = V_b/V0.
 /// All pair forces are along e, so that the point they act on may be the particle: what turns the body is the arm.
 #[derive(Clone, Copy, Debug)]
 pub struct Grip {

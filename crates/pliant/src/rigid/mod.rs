@@ -16,7 +16,7 @@ pub use grips::{Grip, Grips};
 pub use mass::MassPart;
 pub use mesh::RigidMesh;
 pub use surface::{RigidNow, Surface};
-pub use walls::{Touch, WallBody, Walls};
+pub use walls::{BoundaryPoint, Press, Touch, WallBody, Walls};
 pub use world::{RestoreError, RigidWorld};
 
 use crate::geometry::Pose;

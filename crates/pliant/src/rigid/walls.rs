@@ -1,6 +1,8 @@
 //! Rigid bodies as pressure sees them: one layer of points half a spacing below the surface, which continues the
-//! lattice of the matter outside, with volumes that make up for its curvature [Akinci et al. 2012].
+//! lattice of the matter outside, with volumes that make up for its curvature [Akinci et al. 2012]. The points have
+//! pressures of their own [Band et al. 2018].
 
+use super::RigidShape;
 use crate::kernel::Kernel;
 use crate::math::{Mat3, Real, Vec3};
 use crate::neighbors::{CHUNK_PARTICLES, Cells, CurrentNeighbors};
@@ -22,8 +24,8 @@ pub struct WallBody {
 /// What samples a rigid body.
 #[derive(Clone, Debug)]
 enum Layer {
-    /// Points in the body's own coordinates, with their volumes.
-    Points(Vec<(Vec3, Real)>),
+    /// Points in the body's own coordinates.
+    Points(Vec<BoundaryPoint>),
     /// An even layer below the plane through the origin, with no bumps and no end.
     Plane(Vec3),
 }
@@ -35,37 +37,53 @@ pub struct Touch {
     pub rigid: u32,
     /// Σ_b V_b W_ib.
     pub density: Real,
-    /// g = 2 Σ_b V_b ∇W_ib [1/m].
+    /// g = Σ_b V_b ∇W_ib [1/m].
     pub gradient: Vec3,
-    /// 2 Σ_b (x_b - center) x V_b ∇W_ib.
+    /// Σ_b (x_b - center) x V_b ∇W_ib.
     pub moment: Vec3,
     /// -Σ_b V_b x_ib·∇W_ib.
     pub virial: Real,
 }
 
-/// A boundary point has the pressure of the particle it presses: their pair counts twice in forces, as pairs of
-/// particles do, and in the rates the forces are dual to.
-const MIRROR: Real = 2.0;
+/// How a particle presses on a boundary point.
+#[derive(Clone, Copy, Debug)]
+pub struct Press {
+    pub member: u32,
+    pub point: u32,
+    /// V0 W_ib.
+    density: f32,
+    /// V0 ∇W_ib, by the particle's position.
+    pub gradient: [f32; 3],
+}
 
 /// The boundary points of all rigid bodies, and the particles near them.
 #[derive(Debug)]
 pub struct Walls {
     kernel: Kernel,
     spacing: Real,
+    /// Volume V0 of a particle in sums.
+    cell: Real,
     layers: Vec<Layer>,
     pub bodies: Vec<WallBody>,
     /// Boundary points in the world.
-    points: Vec<BoundaryPoint>,
+    pub points: Vec<BoundaryPoint>,
     cells: Cells,
     /// Touches of the members of each chunk, by member, then by rigid body.
     pub touches: Vec<Vec<Touch>>,
+    /// What the members of each chunk do to boundary points, by member.
+    pub presses: Vec<Vec<Press>>,
+    /// The same by point: the first of each point, one more at the end.
+    starts: Vec<u32>,
+    by_point: Vec<Press>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct BoundaryPoint {
-    position: Vec3,
+pub struct BoundaryPoint {
+    pub position: Vec3,
     volume: Real,
-    rigid: u32,
+    /// Σ_j V0 W_bj of a lattice outside.
+    room: Real,
+    pub rigid: u32,
 }
 
 impl Walls {
@@ -73,39 +91,63 @@ impl Walls {
         Walls {
             kernel,
             spacing,
+            cell: 1.0 / kernel.lattice_sum(spacing),
             layers: Vec::new(),
             bodies: Vec::new(),
             points: Vec::new(),
             cells: Cells::default(),
             touches: Vec::new(),
+            presses: Vec::new(),
+            starts: Vec::new(),
+            by_point: Vec::new(),
         }
     }
 
-    /// Adds a rigid body sampled by these points of a lattice, each with the volume of a cell.
-    pub fn add_lattice(&mut self, points: &[Vec3]) {
-        let volume = self.spacing.powi(3);
-        self.layers.push(Layer::Points(points.iter().map(|&p| (p, volume)).collect()));
+    /// Adds a rigid body.
+    pub fn add(&mut self, shape: &RigidShape) {
+        let layer = match shape {
+            RigidShape::Plane { normal } => Layer::Plane(*normal),
+            shape => Layer::Points(self.layer(shape)),
+        };
+        self.layers.push(layer);
     }
 
-    /// Adds a rigid body sampled by these points (own coordinates, half a spacing below its surface).
-    pub fn add_points(&mut self, points: &[Vec3]) {
+    /// Boundary points of a shape that has an end. Those of boxes are a lattice.
+    fn layer(&self, shape: &RigidShape) -> Vec<BoundaryPoint> {
+        let is_lattice = matches!(shape, RigidShape::Box { .. } | RigidShape::Container { .. });
+        let points = shape.boundary_points(self.spacing);
         let mut cells = Cells::default();
         cells.build(points.len(), self.kernel.h, |k| points[k]);
-        let flat = self.kernel.layer_sum(self.spacing, 0.0) * self.spacing.powi(3);
-        let volume = |&p: &Vec3| {
+        let flat = self.kernel.layer_sum(self.spacing, 0.0) * self.cell;
+        let point = |&position: &Vec3| {
             let mut sum = 0.0;
-            cells.for_each_run(p, |run| {
-                let w = |&b: &u32| self.kernel.w(points[b as usize].distance(p));
+            cells.for_each_run(position, |run| {
+                let w = |&b: &u32| self.kernel.w(points[b as usize].distance(position));
                 sum += cells.order[run].iter().map(w).sum::<Real>();
             });
-            (p, flat / sum)
+            let (volume, axis) = match is_lattice {
+                true => (self.cell, Vec3::Z),
+                false => (flat / sum, shape.surface(position).normal),
+            };
+            BoundaryPoint { position, volume, room: self.room(shape, position, axis), rigid: 0 }
         };
-        self.layers.push(Layer::Points(points.par_iter().map(volume).collect()));
+        points.par_iter().map(point).collect()
     }
 
-    /// Adds the half space below a plane through the origin of its own coordinates.
-    pub fn add_plane(&mut self, normal: Vec3) {
-        self.layers.push(Layer::Plane(normal));
+    /// Σ V0 W about a boundary point over a lattice with this axis, as far as it is outside the shape.
+    fn room(&self, shape: &RigidShape, position: Vec3, axis: Vec3) -> Real {
+        let reach = (self.kernel.h / self.spacing).ceil() as i64;
+        let range = || -reach..=reach;
+        let (t, u) = if axis == Vec3::Z { (Vec3::X, Vec3::Y) } else { axis.any_orthonormal_pair() };
+        let mut sum = 0.0;
+        for (i, j, k) in range().flat_map(|i| range().flat_map(move |j| range().map(move |k| (i, j, k)))) {
+            let offset = (t * i as Real + u * j as Real + axis * k as Real) * self.spacing;
+            let w = self.kernel.w(offset.length());
+            if w > 0.0 && shape.surface(position + offset).distance > 0.0 {
+                sum += self.cell * w;
+            }
+        }
+        sum
     }
 
     pub fn is_empty(&self) -> bool {
@@ -114,7 +156,11 @@ impl Walls {
 
     /// Number of boundary points.
     pub fn len(&self) -> usize {
-        self.points.len()
+        let count = |layer: &Layer| match layer {
+            Layer::Points(points) => points.len(),
+            Layer::Plane(_) => 0,
+        };
+        self.layers.iter().map(count).sum()
     }
 
     /// Puts the bodies where they are now; one for each layer, in the order they were added.
@@ -128,10 +174,10 @@ impl Walls {
         self.points.clear();
         for (rigid, (layer, body)) in self.layers.iter().zip(&self.bodies).enumerate() {
             if let Layer::Points(points) = layer {
-                self.points.extend(points.iter().map(|&(p, volume)| BoundaryPoint {
-                    position: body.position + body.to_world * p,
-                    volume,
+                self.points.extend(points.iter().map(|point| BoundaryPoint {
+                    position: body.position + body.to_world * point.position,
                     rigid: rigid as u32,
+                    ..*point
                 }));
             }
         }
@@ -141,24 +187,63 @@ impl Walls {
 
     /// Finds what touches the members at their present positions.
     pub fn touch(&mut self, neighbors: &CurrentNeighbors, positions: &[Vec3]) {
-        let mut touches = std::mem::take(&mut self.touches);
-        touches.resize_with(neighbors.len().div_ceil(CHUNK_PARTICLES), Vec::new);
-        touches.par_iter_mut().enumerate().for_each(|(c, touches)| {
+        let (mut touches, mut presses) =
+            (std::mem::take(&mut self.touches), std::mem::take(&mut self.presses));
+        let chunks = neighbors.len().div_ceil(CHUNK_PARTICLES);
+        touches.resize_with(chunks, Vec::new);
+        presses.resize_with(chunks, Vec::new);
+        touches.par_iter_mut().zip(&mut presses).enumerate().for_each(|(c, (touches, presses))| {
             touches.clear();
+            presses.clear();
             let members = c * CHUNK_PARTICLES..((c + 1) * CHUNK_PARTICLES).min(neighbors.len());
             for m in members {
-                self.touches_of(m as u32, positions[neighbors.members[m] as usize], touches);
+                self.touches_of(m as u32, positions[neighbors.members[m] as usize], touches, presses);
             }
         });
-        self.touches = touches;
+        (self.touches, self.presses) = (touches, presses);
+        self.sort_presses();
     }
 
-    /// Appends the touches of a member at x, by rising rigid body.
-    fn touches_of(&self, member: u32, x: Vec3, touches: &mut Vec<Touch>) {
+    /// Sorts what presses on the boundary points by point, then by member.
+    fn sort_presses(&mut self) {
+        let all = || self.presses.iter().flatten();
+        self.starts.clear();
+        self.starts.resize(self.points.len() + 1, 0);
+        for press in all() {
+            self.starts[press.point as usize + 1] += 1;
+        }
+        for b in 0..self.points.len() {
+            self.starts[b + 1] += self.starts[b];
+        }
+        let none = Press { member: 0, point: 0, density: 0.0, gradient: [0.0; 3] };
+        self.by_point.resize(self.presses.iter().map(Vec::len).sum(), none);
+        // `starts[point]` runs ahead while it is filled and is moved back afterwards
+        for press in all() {
+            let at = &mut self.starts[press.point as usize];
+            self.by_point[*at as usize] = *press;
+            *at += 1;
+        }
+        self.starts.copy_within(0..self.points.len(), 1);
+        self.starts[0] = 0;
+    }
+
+    /// What presses on a boundary point.
+    #[inline]
+    pub fn presses_on(&self, point: usize) -> &[Press] {
+        &self.by_point[self.starts[point] as usize..self.starts[point + 1] as usize]
+    }
+
+    /// Compression at a boundary point.
+    pub fn compression(&self, point: usize) -> f32 {
+        let density: f32 = self.presses_on(point).iter().map(|press| press.density).sum();
+        density - self.points[point].room as f32
+    }
+
+    /// Appends the touches of a member at x, by rising rigid body, and what it does to boundary points.
+    fn touches_of(&self, member: u32, x: Vec3, touches: &mut Vec<Touch>, presses: &mut Vec<Press>) {
         let first = touches.len();
         let Kernel { h, .. } = self.kernel;
         let mut add = |rigid: u32, at: Vec3, density: Real, gradient: Vec3, virial: Real| {
-            let gradient = gradient * MIRROR;
             let moment = (at - self.bodies[rigid as usize].center).cross(gradient);
             match touches[first..].iter_mut().find(|touch| touch.rigid == rigid) {
                 Some(touch) => {
@@ -172,12 +257,16 @@ impl Walls {
         };
         self.cells.for_each_run(x, |run| {
             for &b in &self.cells.order[run] {
-                let BoundaryPoint { position, volume, rigid } = self.points[b as usize];
+                let BoundaryPoint { position, volume, rigid, .. } = self.points[b as usize];
                 let x_ib = x - position;
                 let r = x_ib.length();
                 if r < h {
-                    let slope = volume * self.kernel.slope_over_r(r);
-                    add(rigid, position, volume * self.kernel.w(r), x_ib * -slope, slope * r * r);
+                    let (w, slope) = (self.kernel.w(r), self.kernel.slope_over_r(r));
+                    let gradient = x_ib * -slope;
+                    add(rigid, position, volume * w, gradient * volume, volume * slope * r * r);
+                    let density = (self.cell * w) as f32;
+                    let gradient = (gradient * self.cell).as_vec3().to_array();
+                    presses.push(Press { member, point: b, density, gradient });
                 }
             }
         });
@@ -199,9 +288,9 @@ impl Walls {
         let (h, s) = (self.kernel.h, self.spacing);
         self.cells.for_each_run(x, |run| {
             for &b in &self.cells.order[run] {
-                let BoundaryPoint { position, volume, rigid } = self.points[b as usize];
+                let BoundaryPoint { position, volume, rigid, .. } = self.points[b as usize];
                 if position.distance_squared(x) < h * h {
-                    point(rigid, position, volume / s.powi(3));
+                    point(rigid, position, volume / self.cell);
                 }
             }
         });
@@ -221,10 +310,10 @@ impl Walls {
     }
 
     /// Σ_b V_b W at this height over an even layer, its derivative and its virial; scaled so that it is that of the
-    /// lattice at one spacing: V_b/s² ∫ W dA,   d/dz ∫ W dA = -2 pi z W(z),   -∫ r W' dA = 2 pi z² W(z) + 2 ∫ W dA.
+    /// lattice at one spacing: V0/s² ∫ W dA,   d/dz ∫ W dA = -2 pi z W(z),   -∫ r W' dA = 2 pi z² W(z) + 2 ∫ W dA.
     fn plane(&self, z: Real) -> (Real, Real, Real) {
         let (s, kernel) = (self.spacing, self.kernel);
-        let scale = s.powi(3) * kernel.layer_sum(s, s) / plane_integral(kernel, s);
+        let scale = self.cell * kernel.layer_sum(s, s) / plane_integral(kernel, s);
         let density = scale * plane_integral(kernel, z);
         let slope = -scale * std::f64::consts::TAU * z * kernel.w(z);
         (density, slope, 2.0 * density - z * slope)
@@ -233,12 +322,13 @@ impl Walls {
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let layer = |layer: &Layer| match layer {
-            Layer::Points(points) => points.capacity() * size_of::<(Vec3, Real)>(),
+            Layer::Points(points) => points.capacity() * size_of::<BoundaryPoint>(),
             Layer::Plane(_) => 0,
         };
         self.layers.iter().map(layer).sum::<usize>()
             + self.points.capacity() * size_of::<BoundaryPoint>()
             + self.touches.iter().map(|t| t.capacity() * size_of::<Touch>()).sum::<usize>()
+            + self.by_point.capacity() * 2 * size_of::<Press>()
             + self.cells.bytes()
     }
 }

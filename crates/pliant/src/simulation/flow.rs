@@ -8,7 +8,7 @@ use crate::math::{Real, Vec3};
 use crate::neighbors::{Cells, CurrentNeighbors};
 use crate::particles::Particles;
 use crate::pressure::{Friction, FrictionInput, PressureReport, PressureSystem, Problem, ProjectedGradients};
-use crate::rigid::{RigidNow, RigidShape, Walls};
+use crate::rigid::{RigidNow, Walls};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -33,6 +33,8 @@ pub(super) struct Flow {
     molten: Vec<(Range<usize>, Vec<f32>)>,
     /// kappa = p V0 of the last step [J], by index in the store.
     pub kappa: Vec<f32>,
+    /// The same of the boundary points.
+    wall_kappa: Vec<f32>,
     /// Volume over that at rest where compressed, by index in the store.
     volume_ratios: Vec<f32>,
     /// Σ_j V0 r |∇W_ij|, by index in the store.
@@ -79,13 +81,7 @@ impl Flow {
         }
         let mut walls = Walls::new(kernel, setup.spacing);
         for rigid in &setup.rigids {
-            match &rigid.shape {
-                RigidShape::Plane { normal } => walls.add_plane(*normal),
-                shape @ (RigidShape::Box { .. } | RigidShape::Container { .. }) => {
-                    walls.add_lattice(&shape.boundary_points(setup.spacing));
-                }
-                shape => walls.add_points(&shape.boundary_points(setup.spacing)),
-            }
+            walls.add(&rigid.shape);
         }
         let forces = FlowForces::new(setup, kernel, bodies);
         let viscous = forces.as_ref().is_some_and(FlowForces::has_viscosity);
@@ -94,6 +90,7 @@ impl Flow {
             kernel,
             pressure: setup.pressure,
             neighbors: CurrentNeighbors::default(),
+            wall_kappa: vec![0.0; walls.len()],
             walls,
             system: PressureSystem::new(kernel, setup.spacing),
             solver: ProjectedGradients::default(),
@@ -147,10 +144,21 @@ impl Flow {
                 let p = density * tait.specific_pressure(self.system.compression(m) as Real);
                 self.kappa[i as usize] = (p / unit) as f32;
             }
+            // boundary points have the mean pressure of what presses on them
+            let (members, kappa) = (&self.neighbors.members, &self.kappa);
+            for (b, own) in self.wall_kappa.iter_mut().enumerate() {
+                let presses = self.walls.presses_on(b);
+                let sum: f32 =
+                    presses.iter().map(|press| kappa[members[press.member as usize] as usize]).sum();
+                *own = sum / presses.len().max(1) as f32;
+            }
         }
         if !self.held.is_empty() {
-            let (members, kappa) = (&self.neighbors.members, &self.kappa);
-            self.system.push(&self.neighbors, &self.walls, |m| kappa[members[m] as usize]);
+            let (members, kappa, wall_kappa) = (&self.neighbors.members, &self.kappa, &self.wall_kappa);
+            self.system.push(&self.neighbors, &self.walls, |m| match members.get(m) {
+                Some(&i) => kappa[i as usize],
+                None => wall_kappa[m - members.len()],
+            });
             for (m, &i) in members.iter().enumerate() {
                 self.held[i as usize] = self.system.acceleration(m);
             }
@@ -210,10 +218,10 @@ impl Flow {
     /// The rigid bodies have the velocities of the coming step.
     pub fn solve(&mut self, dt: Real, rigids: &[RigidNow], velocities: &mut [Vec3]) -> PressureReport {
         let members = &self.neighbors.members;
-        let n = members.len();
-        self.compressions.resize(n, 0.0);
+        self.compressions.resize(members.len() + self.wall_kappa.len(), 0.0);
         self.guess.clear();
         self.guess.extend(members.iter().map(|&i| self.kappa[i as usize]));
+        self.guess.extend_from_slice(&self.wall_kappa);
         self.rigid_velocities.clear();
         self.rigid_velocities.extend(rigids.iter().map(|rigid| [rigid.velocity, rigid.angular_velocity]));
         let Flow { system, neighbors, walls, compressions, guess, .. } = self;
@@ -235,6 +243,7 @@ impl Flow {
             self.virials[i as usize] = system.virial(m);
             velocities[i as usize] += system.acceleration(m) * dt;
         }
+        self.wall_kappa.copy_from_slice(&guess[neighbors.len()..]);
         self.impulses.clear();
         self.impulses.extend(system.rigid_forces().iter().map(|[force, torque]| [*force * dt, *torque * dt]));
         report
@@ -307,14 +316,15 @@ impl Flow {
     }
 
     pub fn save(&self) -> Vec<u8> {
-        self.kappa.iter().flat_map(|k| k.to_le_bytes()).collect()
+        self.kappa.iter().chain(&self.wall_kappa).flat_map(|k| k.to_le_bytes()).collect()
     }
 
     pub fn restore(&mut self, bytes: &[u8]) -> bool {
-        if bytes.len() != 4 * self.kappa.len() {
+        if bytes.len() != 4 * (self.kappa.len() + self.wall_kappa.len()) {
             return false;
         }
-        for (kappa, bytes) in self.kappa.iter_mut().zip(bytes.chunks_exact(4)) {
+        let columns = self.kappa.iter_mut().chain(&mut self.wall_kappa);
+        for (kappa, bytes) in columns.zip(bytes.chunks_exact(4)) {
             *kappa = f32::from_le_bytes(bytes.try_into().expect("four bytes by construction"));
         }
         true
