@@ -1,6 +1,10 @@
 //! Rigid bodies as pressure sees them: one layer of points half a spacing below the surface, which continues the
 //! lattice of the matter outside, with volumes that make up for its curvature [Akinci et al. 2012]. The points have
 //! pressures of their own [Band et al. 2018].
+//!
+//! The layers of planes and of the faces of containers are smooth: liquid glides along them. Their pressure is that of
+//! the particle they touch. A layer contributes phi = rho²/rho_1, where rho is what points would and rho_1 the same one
+//! spacing away: there phi = rho, and its slope is twice that of rho, as if the layer pressed back alike.
 
 use super::RigidShape;
 use crate::kernel::Kernel;
@@ -26,8 +30,23 @@ pub struct WallBody {
 enum Layer {
     /// Points in the body's own coordinates.
     Points(Vec<BoundaryPoint>),
-    /// An even layer below the plane through the origin, with no bumps and no end.
-    Plane(Vec3),
+    /// Even layers below flat faces, with no bumps and no end.
+    Faces(Vec<Face>),
+}
+
+/// The half space x·normal < -offset in the body's own coordinates.
+#[derive(Clone, Copy, Debug)]
+struct Face {
+    normal: Vec3,
+    offset: Real,
+}
+
+impl Face {
+    /// Height of a point above the face, and its normal, in the world.
+    fn height(&self, body: &WallBody, x: Vec3) -> (Real, Vec3) {
+        let n = body.to_world * self.normal;
+        ((x - body.position).dot(n) + self.offset, n)
+    }
 }
 
 /// How a rigid body presses on a particle.
@@ -106,7 +125,12 @@ impl Walls {
     /// Adds a rigid body.
     pub fn add(&mut self, shape: &RigidShape) {
         let layer = match shape {
-            RigidShape::Plane { normal } => Layer::Plane(*normal),
+            RigidShape::Plane { normal } => Layer::Faces(vec![Face { normal: *normal, offset: 0.0 }]),
+            RigidShape::Container { size } => {
+                let pair =
+                    |axis: Vec3| [axis, -axis].map(|n| Face { normal: n, offset: 0.5 * size.dot(axis) });
+                Layer::Faces(Vec3::AXES.into_iter().flat_map(pair).collect())
+            }
             shape => Layer::Points(self.layer(shape)),
         };
         self.layers.push(layer);
@@ -114,7 +138,7 @@ impl Walls {
 
     /// Boundary points of a shape that has an end. Those of boxes are a lattice.
     fn layer(&self, shape: &RigidShape) -> Vec<BoundaryPoint> {
-        let is_lattice = matches!(shape, RigidShape::Box { .. } | RigidShape::Container { .. });
+        let is_lattice = matches!(shape, RigidShape::Box { .. });
         let points = shape.boundary_points(self.spacing);
         let mut cells = Cells::default();
         cells.build(points.len(), self.kernel.h, |k| points[k]);
@@ -158,7 +182,7 @@ impl Walls {
     pub fn len(&self) -> usize {
         let count = |layer: &Layer| match layer {
             Layer::Points(points) => points.len(),
-            Layer::Plane(_) => 0,
+            Layer::Faces(_) => 0,
         };
         self.layers.iter().map(count).sum()
     }
@@ -271,19 +295,21 @@ impl Walls {
             }
         });
         for (rigid, (layer, body)) in self.layers.iter().zip(&self.bodies).enumerate() {
-            let Layer::Plane(normal) = layer else { continue };
-            let n = body.to_world * *normal;
-            let depth = (x - body.position).dot(n) + 0.5 * self.spacing; // from the layer
-            if depth < h {
-                let (density, slope, virial) = self.plane(depth.max(0.0));
-                add(rigid as u32, x - n * depth, density, n * slope, virial);
+            let Layer::Faces(faces) = layer else { continue };
+            for face in faces {
+                let (height, n) = face.height(body, x);
+                let above = height + 0.5 * self.spacing; // the layer
+                if above < h {
+                    let (density, slope, virial) = self.flat(above.max(0.0));
+                    add(rigid as u32, x - n * above, density, n * slope, virial);
+                }
             }
         }
         touches[first..].sort_unstable_by_key(|touch| touch.rigid);
     }
 
-    /// The boundary points within h of x: rigid body, position, volume over s³. Of a plane they are the points of a
-    /// square lattice, one of them right below x.
+    /// The boundary points within h of x: rigid body, position, volume over V0. Of a face they are the points of a square
+    /// lattice, one of them right below x, as far as no other face is in the way.
     pub(super) fn for_each_point(&self, x: Vec3, mut point: impl FnMut(u32, Vec3, Real)) {
         let (h, s) = (self.kernel.h, self.spacing);
         self.cells.for_each_run(x, |run| {
@@ -295,35 +321,44 @@ impl Walls {
             }
         });
         for (rigid, (layer, body)) in self.layers.iter().zip(&self.bodies).enumerate() {
-            let Layer::Plane(normal) = layer else { continue };
-            let n = body.to_world * *normal;
-            let depth = ((x - body.position).dot(n) + 0.5 * s).max(0.0);
-            let reach = ((h * h - depth * depth).max(0.0).sqrt() / s) as i64;
-            let (t, u) = n.any_orthonormal_pair();
-            for (i, j) in (-reach..=reach).flat_map(|i| (-reach..=reach).map(move |j| (i, j))) {
-                let position = x - n * depth + (t * i as Real + u * j as Real) * s;
-                if depth < h && position.distance_squared(x) < h * h {
-                    point(rigid as u32, position, 1.0);
+            let Layer::Faces(faces) = layer else { continue };
+            for (f, face) in faces.iter().enumerate() {
+                let (height, n) = face.height(body, x);
+                let above = (height + 0.5 * s).max(0.0);
+                if above >= h {
+                    continue;
+                }
+                let reach = ((h * h - above * above).sqrt() / s) as i64;
+                let (t, u) = n.any_orthonormal_pair();
+                for (i, j) in (-reach..=reach).flat_map(|i| (-reach..=reach).map(move |j| (i, j))) {
+                    let position = x - n * above + (t * i as Real + u * j as Real) * s;
+                    let others = faces.iter().enumerate().filter(|(g, _)| *g != f);
+                    let is_free =
+                        others.into_iter().all(|(_, face)| face.height(body, position).0 > -0.25 * s);
+                    if is_free && position.distance_squared(x) < h * h {
+                        point(rigid as u32, position, 1.0);
+                    }
                 }
             }
         }
     }
 
-    /// Σ_b V_b W at this height over an even layer, its derivative and its virial; scaled so that it is that of the
-    /// lattice at one spacing: V0/s² ∫ W dA,   d/dz ∫ W dA = -2 pi z W(z),   -∫ r W' dA = 2 pi z² W(z) + 2 ∫ W dA.
-    fn plane(&self, z: Real) -> (Real, Real, Real) {
+    /// phi of an even layer at this height above it, its derivative, and the virial of rho. Scaled so that it is that of
+    /// the lattice at one spacing: rho = V0/s² ∫ W dA,   d/dz ∫ W dA = -2 pi z W(z),   -∫ r W' dA = 2 pi z² W(z) + 2 ∫ W dA.
+    fn flat(&self, z: Real) -> (Real, Real, Real) {
         let (s, kernel) = (self.spacing, self.kernel);
-        let scale = self.cell * kernel.layer_sum(s, s) / plane_integral(kernel, s);
-        let density = scale * plane_integral(kernel, z);
+        let one = self.cell * kernel.layer_sum(s, s);
+        let scale = one / plane_integral(kernel, s);
+        let rho = scale * plane_integral(kernel, z);
         let slope = -scale * std::f64::consts::TAU * z * kernel.w(z);
-        (density, slope, 2.0 * density - z * slope)
+        (rho * rho / one, 2.0 * rho / one * slope, 2.0 * rho - z * slope)
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let layer = |layer: &Layer| match layer {
             Layer::Points(points) => points.capacity() * size_of::<BoundaryPoint>(),
-            Layer::Plane(_) => 0,
+            Layer::Faces(faces) => faces.capacity() * size_of::<Face>(),
         };
         self.layers.iter().map(layer).sum::<usize>()
             + self.points.capacity() * size_of::<BoundaryPoint>()
