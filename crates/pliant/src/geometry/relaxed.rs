@@ -2,10 +2,11 @@
 //!
 //! Points move against the gradient of the density δ, as if by pressure, and by Newton's steps towards an even δ, as in
 //! position-based fluids [Macklin and Müller 2013]. The outside counts as filled, as the volume maps of Bender et al.
-//! (2019) do, so that walls push as neighbours do. All points move at once: the result does not depend on the number of
+//! (2019) do, so that walls push as neighbours do. A point looks at the walls again when it has moved; until then it
+//! knows them to first order. All points move at once: the result does not depend on the number of
 //! threads.
 
-use super::density::{Around, Density};
+use super::density::{Around, Density, Wall};
 use super::{Field, Shape, poisson};
 use crate::math::{Real, Vec3, sum};
 use crate::neighbors::Grid;
@@ -24,16 +25,45 @@ const DEPTH: Real = 0.5;
 /// Part of the way that it is drawn in a step, at first.
 const DRAW: Real = 0.3;
 
+/// Farthest that a point moves before it looks at the surface, and at what the outside adds, again [spacings].
+const LOOK: Real = 0.1;
+
 pub(super) fn sample(shape: &Shape, spacing: Real, seed: u64) -> Vec<Vec3> {
-    let points = poisson::sample(shape, spacing, seed);
+    let grid = shape.grid(0.5 * spacing);
+    let points = poisson::throw(shape, &grid, spacing, seed);
     let n = points.len();
-    let density = Density::new(shape, spacing);
-    let depths = points.iter().map(|_| 0.0).collect();
-    let mut relaxing = Relaxing { shape, spacing, density, points, depths, grid: Grid::default() };
+    let density = Density::new(grid, spacing);
+    let views = vec![View::NONE; n];
+    let mut relaxing = Relaxing { shape, spacing, density, points, views, grid: Grid::default() };
     for step in 0..if n > 1 { STEPS } else { 0 } {
         relaxing.step(1.0 - step as Real / STEPS as Real);
     }
     relaxing.points
+}
+
+/// What a point knows about the surface.
+#[derive(Clone, Copy)]
+struct View {
+    /// The point is at least this deep.
+    depth: Real,
+    /// Where it looked at the surface, how deep it was, and the gradient of the distance.
+    at: Vec3,
+    seen_depth: Real,
+    outward: Vec3,
+    /// Where it looked at the outside, and what that adds.
+    wall_at: Vec3,
+    wall: Wall,
+}
+
+impl View {
+    const NONE: View = View {
+        depth: 0.0,
+        at: Vec3::INFINITY,
+        seen_depth: 0.0,
+        outward: Vec3::ZERO,
+        wall_at: Vec3::INFINITY,
+        wall: Wall { density: 0.0, gradient: Vec3::ZERO },
+    };
 }
 
 struct Relaxing<'a> {
@@ -41,8 +71,7 @@ struct Relaxing<'a> {
     spacing: Real,
     density: Density,
     points: Vec<Vec3>,
-    /// Each point is at least this deep.
-    depths: Vec<Real>,
+    views: Vec<View>,
     grid: Grid,
 }
 
@@ -50,12 +79,13 @@ impl Relaxing<'_> {
     /// One motion of all points; `fresh` falls from one to zero.
     fn step(&mut self, fresh: Real) {
         let (s, h) = (self.spacing, self.density.reach());
+        self.look_at_walls();
         self.grid.build(&self.points, h);
         let around: Vec<Around> = self
             .points
             .par_iter()
-            .zip(&self.depths)
-            .map(|(&x, &depth)| self.density.around(&self.grid, x, depth < h))
+            .zip(&self.views)
+            .map(|(&x, view)| self.density.around(&self.grid, x, self.wall(x, view)))
             .collect();
         let n = around.len();
         let mean = sum(n, 0.0, |i| around[i].density) / n as Real;
@@ -64,7 +94,7 @@ impl Relaxing<'_> {
         // λ_i of Newton's step towards the mean density
         let lambda: Vec<Real> =
             around.iter().map(|a| NEWTON * (mean - a.density) / (steepness(a) + least)).collect();
-        let moved: Vec<(Vec3, Real)> = (0..n)
+        let moved: Vec<(Vec3, View)> = (0..n)
             .into_par_iter()
             .map(|i| {
                 let x = self.points[i];
@@ -72,27 +102,50 @@ impl Relaxing<'_> {
                 self.grid.for_each_within(x, h, |j, y| {
                     motion += lambda[j as usize] * self.density.pair_gradient(x - y);
                 });
-                self.placed(x, motion.clamp_length_max(STRIDE * s), self.depths[i], fresh)
+                self.placed(x, motion.clamp_length_max(STRIDE * s), self.views[i], fresh)
             })
             .collect();
-        (self.points, self.depths) = moved.into_iter().unzip();
+        (self.points, self.views) = moved.into_iter().unzip();
     }
 
-    /// The point moved, within the shape, and its depth.
-    fn placed(&self, x: Vec3, motion: Vec3, depth: Real, fresh: Real) -> (Vec3, Real) {
+    /// Points near the surface that have moved look at the outside again.
+    fn look_at_walls(&mut self) {
+        let (h, look, density) = (self.density.reach(), LOOK * self.spacing, &self.density);
+        self.points.par_iter().zip(&mut self.views).for_each(|(&x, view)| {
+            if view.depth < h && x.distance_squared(view.wall_at) > look * look {
+                (view.wall_at, view.wall) = (x, density.wall(x));
+            }
+        });
+    }
+
+    /// What the outside adds at x, to first order.
+    fn wall(&self, x: Vec3, view: &View) -> Wall {
+        if view.depth >= self.density.reach() {
+            return Wall::default();
+        }
+        let Wall { density, gradient } = view.wall;
+        Wall { density: density + gradient.dot(x - view.wall_at), gradient }
+    }
+
+    /// The point moved, within the shape, and what it knows then.
+    fn placed(&self, x: Vec3, motion: Vec3, mut view: View, fresh: Real) -> (Vec3, View) {
         let s = self.spacing;
         let p = x + motion;
-        let known = depth - motion.length() * self.shape.steepness();
-        if known > LAYER * s {
-            return (p, known);
+        view.depth -= motion.length() * self.shape.steepness();
+        if view.depth > LAYER * s {
+            return (p, view);
         }
-        let (distance, gradient) = self.shape.surface(p);
-        let depth = -distance;
-        if depth > LAYER * s {
-            return (p, depth);
+        if p.distance_squared(view.at) > (LOOK * s).powi(2) {
+            let (distance, outward) = self.shape.surface(p);
+            (view.at, view.seen_depth, view.outward) = (p, -distance, outward);
         }
-        let draw = if depth < 0.25 * s { 1.0 } else { DRAW * fresh };
-        let shift = (DEPTH * s - depth) * draw;
-        (p - gradient.normalize_or_zero() * shift, depth + shift)
+        view.depth = view.seen_depth - view.outward.dot(p - view.at);
+        if view.depth > LAYER * s {
+            return (p, view);
+        }
+        let draw = if view.depth < 0.25 * s { 1.0 } else { DRAW * fresh };
+        let shift = (DEPTH * s - view.depth) * draw;
+        view.depth += shift;
+        (p - view.outward.normalize_or_zero() * shift, view)
     }
 }

@@ -1,6 +1,6 @@
 //! How good a sampling is.
 
-use super::density::Density;
+use super::density::{Density, Wall};
 use super::{Field, Shape};
 use crate::math::{Real, Vec3, sum};
 use crate::neighbors::Grid;
@@ -28,7 +28,7 @@ pub struct SamplingReport {
 
 impl SamplingReport {
     pub fn new(shape: &Shape, spacing: Real, points: &[Vec3]) -> SamplingReport {
-        let density = Density::new(shape, spacing);
+        let density = Density::new(shape.grid(0.5 * spacing), spacing);
         let mut grid = Grid::default();
         grid.build(points, density.reach());
         let depths: Vec<Real> = points.par_iter().map(|&p| -shape.distance(p)).collect();
@@ -43,7 +43,11 @@ impl SamplingReport {
         };
         let densities: Vec<Real> = (0..points.len())
             .into_par_iter()
-            .map(|i| density.around(&grid, points[i], depths[i] < density.reach()).density)
+            .map(|i| {
+                let near_wall = depths[i] < density.reach();
+                let wall = if near_wall { density.wall(points[i]) } else { Wall::default() };
+                density.around(&grid, points[i], wall).density
+            })
             .collect();
         let (mean, deviation) = moments(&densities);
         let layer: Vec<Real> = depths.iter().map(|d| d / spacing).filter(|d| *d < LAYER).collect();
