@@ -3,7 +3,6 @@
 use super::DistanceGrid;
 use crate::kernel::{Kernel, KernelKind};
 use crate::math::{Real, Vec3};
-use crate::neighbors::Grid;
 
 /// Support of the kernel [spacings].
 const SUPPORT: Real = 2.0;
@@ -69,15 +68,15 @@ impl Density {
         Wall { density: 1.0 - inside * cell, gradient: gradient * cell }
     }
 
-    /// δ and its derivatives at x, one of the points of `grid`.
-    pub fn around(&self, grid: &Grid, x: Vec3, wall: Wall) -> Around {
+    /// δ and its derivatives at x, with all the points around it, itself among them.
+    pub fn around(&self, x: Vec3, points: impl Iterator<Item = Vec3>, wall: Wall) -> Around {
         let mut around = Around { density: wall.density, gradient: wall.gradient, others_squared: 0.0 };
-        grid.for_each_within(x, self.kernel.h, |_, y| {
+        for y in points.filter(|y| y.distance_squared(x) < self.kernel.h * self.kernel.h) {
             let gradient = self.pair_gradient(x - y);
             around.density += self.volume * self.kernel.w(x.distance(y));
             around.gradient += gradient;
             around.others_squared += gradient.length_squared();
-        });
+        }
         around
     }
 }

@@ -6,13 +6,14 @@
 //! knows them to first order. All points move at once: the result does not depend on the number of
 //! threads.
 
+use super::candidates::Candidates;
 use super::density::{Around, Density, Wall};
 use super::{Field, Shape, poisson};
 use crate::math::{Real, Vec3, sum};
-use crate::neighbors::Grid;
+use crate::particles::hilbert_order;
 use rayon::prelude::*;
 
-const STEPS: usize = 80;
+const STEPS: usize = 60;
 /// Strength of the motion against the gradient at first [spacings²]; it fades to zero.
 const PRESSURE: Real = 0.25;
 /// Part of Newton's step that is taken: neighbours take theirs at the same time.
@@ -25,16 +26,21 @@ const DEPTH: Real = 0.5;
 /// Part of the way that it is drawn in a step, at first.
 const DRAW: Real = 0.3;
 
+/// Neighbours are looked for again when a point has moved half of this [spacings].
+const SKIN: Real = 0.4;
 /// Farthest that a point moves before it looks at the surface, and at what the outside adds, again [spacings].
 const LOOK: Real = 0.1;
 
 pub(super) fn sample(shape: &Shape, spacing: Real, seed: u64) -> Vec<Vec3> {
     let grid = shape.grid(0.5 * spacing);
-    let points = poisson::throw(shape, &grid, spacing, seed);
+    let thrown = poisson::throw(shape, &grid, spacing, seed);
+    // neighbours near in memory are found sooner
+    let points: Vec<Vec3> = hilbert_order(&thrown).iter().map(|&k| thrown[k as usize]).collect();
     let n = points.len();
     let density = Density::new(grid, spacing);
+    let near = Candidates::new(density.reach(), SKIN * spacing);
     let views = vec![View::NONE; n];
-    let mut relaxing = Relaxing { shape, spacing, density, points, views, grid: Grid::default() };
+    let mut relaxing = Relaxing { shape, spacing, density, points, views, near };
     for step in 0..if n > 1 { STEPS } else { 0 } {
         relaxing.step(1.0 - step as Real / STEPS as Real);
     }
@@ -72,7 +78,7 @@ struct Relaxing<'a> {
     density: Density,
     points: Vec<Vec3>,
     views: Vec<View>,
-    grid: Grid,
+    near: Candidates,
 }
 
 impl Relaxing<'_> {
@@ -80,12 +86,14 @@ impl Relaxing<'_> {
     fn step(&mut self, fresh: Real) {
         let (s, h) = (self.spacing, self.density.reach());
         self.look_at_walls();
-        self.grid.build(&self.points, h);
-        let around: Vec<Around> = self
-            .points
-            .par_iter()
-            .zip(&self.views)
-            .map(|(&x, view)| self.density.around(&self.grid, x, self.wall(x, view)))
+        self.near.update(&self.points);
+        let around: Vec<Around> = (0..self.points.len())
+            .into_par_iter()
+            .map(|i| {
+                let (x, near) = (self.points[i], self.near.of(i).iter());
+                let points = near.map(|&j| self.points[j as usize]);
+                self.density.around(x, points, self.wall(x, &self.views[i]))
+            })
             .collect();
         let n = around.len();
         let mean = sum(n, 0.0, |i| around[i].density) / n as Real;
@@ -99,9 +107,12 @@ impl Relaxing<'_> {
             .map(|i| {
                 let x = self.points[i];
                 let mut motion = around[i].gradient * (lambda[i] - fresh * PRESSURE * s * s);
-                self.grid.for_each_within(x, h, |j, y| {
-                    motion += lambda[j as usize] * self.density.pair_gradient(x - y);
-                });
+                for &j in self.near.of(i) {
+                    let x_ij = x - self.points[j as usize];
+                    if x_ij.length_squared() < h * h {
+                        motion += lambda[j as usize] * self.density.pair_gradient(x_ij);
+                    }
+                }
                 self.placed(x, motion.clamp_length_max(STRIDE * s), self.views[i], fresh)
             })
             .collect();
