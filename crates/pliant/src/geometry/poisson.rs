@@ -15,11 +15,12 @@ const DEPTH: Real = 0.4;
 const DARTS: usize = 30;
 
 pub(super) fn sample(shape: &Shape, spacing: Real, seed: u64) -> Vec<Vec3> {
-    throw(shape, &shape.grid(0.5 * spacing), spacing, seed)
+    throw(shape, &shape.grid(0.5 * spacing), spacing, seed, APART)
 }
 
-/// As many points as spacing³ fits into the volume. `grid` holds the shape in cells of half a spacing.
-pub(super) fn throw(shape: &Shape, grid: &DistanceGrid, spacing: Real, seed: u64) -> Vec<Vec3> {
+/// As many points as spacing³ fits into the volume, at first so many spacings apart. `grid` holds the shape in cells of
+/// half a spacing.
+pub(super) fn throw(shape: &Shape, grid: &DistanceGrid, spacing: Real, seed: u64, apart: Real) -> Vec<Vec3> {
     let volume = shape.exact_volume().unwrap_or_else(|| grid.volume());
     let wanted = (volume / spacing.powi(3)).round().max(1.0) as usize;
     // cells of which some point may be deep enough, and whether all are
@@ -34,7 +35,7 @@ pub(super) fn throw(shape: &Shape, grid: &DistanceGrid, spacing: Real, seed: u64
     });
     let mut random = Random::new(seed);
     let mut thrown = Thrown::new(shape.bounds(), spacing);
-    let (mut apart, mut darts) = (APART * spacing, 0);
+    let (mut apart, mut darts) = (apart * spacing, 0);
     while thrown.points.len() < wanted && !cells.is_empty() {
         let (center, is_deep) = cells[(random.unit() * cells.len() as Real) as usize];
         let p = center + random.in_cube() * cell;

@@ -14,6 +14,8 @@ use crate::particles::hilbert_order;
 use rayon::prelude::*;
 
 const STEPS: usize = 60;
+/// Distance of points at the start [spacings]: small enough that they find room at once.
+const APART: Real = 0.75;
 /// Strength of the motion against the gradient at first [spacings²]; it fades to zero.
 const PRESSURE: Real = 0.25;
 /// Part of Newton's step that is taken: neighbours take theirs at the same time.
@@ -33,7 +35,7 @@ const LOOK: Real = 0.1;
 
 pub(super) fn sample(shape: &Shape, spacing: Real, seed: u64) -> Vec<Vec3> {
     let grid = shape.grid(0.5 * spacing);
-    let thrown = poisson::throw(shape, &grid, spacing, seed);
+    let thrown = poisson::throw(shape, &grid, spacing, seed, APART);
     // neighbours near in memory are found sooner
     let points: Vec<Vec3> = hilbert_order(&thrown).iter().map(|&k| thrown[k as usize]).collect();
     let n = points.len();
