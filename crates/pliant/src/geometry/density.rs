@@ -1,9 +1,8 @@
 //! How evenly points fill a shape: their number density, in which the outside counts as filled.
 
-use super::{DistanceGrid, Shape};
+use super::DistanceGrid;
 use crate::kernel::{Kernel, KernelKind};
 use crate::math::{Real, Vec3};
-use crate::neighbors::Grid;
 
 /// Support of the kernel [spacings].
 const SUPPORT: Real = 2.0;
@@ -26,11 +25,18 @@ pub(super) struct Around {
     pub others_squared: Real,
 }
 
+/// The part of δ that the outside has, and its gradient.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Wall {
+    pub density: Real,
+    pub gradient: Vec3,
+}
+
 impl Density {
-    pub fn new(shape: &Shape, spacing: Real) -> Density {
+    /// `grid` holds the shape in cells of half a spacing.
+    pub fn new(grid: DistanceGrid, spacing: Real) -> Density {
         let kernel = Kernel::new(KernelKind::WendlandC2, SUPPORT * spacing);
-        let cell = 0.5 * spacing;
-        Density { kernel, volume: spacing.powi(3), cell, shape: shape.grid(cell) }
+        Density { kernel, volume: spacing.powi(3), cell: 0.5 * spacing, shape: grid }
     }
 
     /// Support radius of the kernel.
@@ -48,25 +54,28 @@ impl Density {
         -self.volume * self.kernel.slope_over_r(x_ij.length()) * x_ij
     }
 
-    /// δ and its derivatives at x, one of the points of `grid`. The walls are left out if they are farther than h.
-    pub fn around(&self, grid: &Grid, x: Vec3, near_wall: bool) -> Around {
-        let mut around = Around { density: 0.0, gradient: Vec3::ZERO, others_squared: 0.0 };
-        grid.for_each_within(x, self.kernel.h, |_, y| {
+    /// What the outside adds at x.
+    pub fn wall(&self, x: Vec3) -> Wall {
+        let (mut inside, mut gradient) = (0.0, Vec3::ZERO);
+        self.shape.for_each_near(x, self.kernel.h, |offset, part| {
+            let r = offset.length();
+            if r < self.kernel.h {
+                inside += part * self.kernel.w(r);
+                gradient -= part * self.kernel.slope_over_r(r) * offset;
+            }
+        });
+        let cell = self.cell.powi(3);
+        Wall { density: 1.0 - inside * cell, gradient: gradient * cell }
+    }
+
+    /// δ and its derivatives at x, with all the points around it, itself among them.
+    pub fn around(&self, x: Vec3, points: impl Iterator<Item = Vec3>, wall: Wall) -> Around {
+        let mut around = Around { density: wall.density, gradient: wall.gradient, others_squared: 0.0 };
+        for y in points.filter(|y| y.distance_squared(x) < self.kernel.h * self.kernel.h) {
             let gradient = self.pair_gradient(x - y);
             around.density += self.volume * self.kernel.w(x.distance(y));
             around.gradient += gradient;
             around.others_squared += gradient.length_squared();
-        });
-        if near_wall {
-            let (mut inside, mut all_gradient) = (0.0, Vec3::ZERO);
-            self.shape.for_each_near(x, self.kernel.h, |offset, part| {
-                let r = offset.length();
-                inside += part * self.kernel.w(r);
-                all_gradient += part * self.kernel.slope_over_r(r) * offset;
-            });
-            let cell = self.cell.powi(3);
-            around.density += 1.0 - inside * cell;
-            around.gradient -= all_gradient * cell;
         }
         around
     }

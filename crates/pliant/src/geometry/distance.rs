@@ -90,6 +90,7 @@ impl Shape {
             Shape::Cylinder { radius, height } => Some(PI * radius.powi(2) * height),
             Shape::Capsule { radius, height } => Some(PI * radius.powi(2) * (height + 4.0 / 3.0 * radius)),
             Shape::Torus { radius, tube_radius } => Some(TAU * PI * radius * tube_radius.powi(2)),
+            Shape::Mesh { mesh } => mesh.exact_volume(),
             _ => None,
         }
     }

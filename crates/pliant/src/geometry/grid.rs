@@ -7,8 +7,8 @@ use rayon::prelude::*;
 const SIDE: usize = 8;
 const CELLS: usize = SIDE * SIDE * SIDE;
 
-/// Signed distances at cell centres. Near the surface they are those of the shape; farther than a cell from it only
-/// their sign is.
+/// Signed distances at cell centres. Near the surface they are those of the shape; farther than a cell from it their
+/// sign is, and the shape's are larger.
 pub struct DistanceGrid {
     origin: Vec3,
     cell: Real,
@@ -146,12 +146,13 @@ impl Filling<'_> {
         }
     }
 
-    /// Distance at the middle of a cube of cells, if no cell of it comes near the surface.
+    /// Distance that every centre in a cube of cells has at least, if that is more than a cell.
     fn sign(&self, first: [usize; 3], side: usize) -> Option<Real> {
         let middle = |axis: usize| first[axis] as Real + 0.5 * side as Real;
         let d = (self.distance)(self.origin + self.cell * Vec3::new(middle(0), middle(1), middle(2)));
-        let reach = self.steepness * self.cell * (0.5 * side as Real * 3f64.sqrt() + 1.0);
-        (d.abs() > reach).then_some(d)
+        let to_corner = 0.5 * (side - 1) as Real * 3f64.sqrt();
+        let least = d.abs() - self.steepness * self.cell * to_corner;
+        (least > self.steepness * self.cell).then_some(least * d.signum())
     }
 
     /// Fills a cube of cells by its eight halves, down to single cells.

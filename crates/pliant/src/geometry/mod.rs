@@ -1,5 +1,6 @@
 //! Shapes of bodies, regions that select particles, and their sampling.
 
+mod candidates;
 mod cloud;
 mod density;
 mod distance;

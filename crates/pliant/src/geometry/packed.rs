@@ -1,5 +1,6 @@
 //! Cubic closest packing: a cubic lattice of constant a with points at corners and faces, four in a³.
 
+use super::sample::deepest;
 use super::{Field, Shape};
 use crate::math::{Real, Vec3};
 use rayon::prelude::*;
@@ -22,20 +23,8 @@ pub(super) fn sample(shape: &Shape, spacing: Real) -> Vec<Vec3> {
         even.filter_map(|iz| near(point(iz))).collect::<Vec<_>>()
     };
     let columns = (2 * nx + 1) * (2 * ny + 1);
-    let mut points: Vec<(Real, Vec3)> = (0..columns).into_par_iter().flat_map_iter(column).collect();
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let wanted = shape.volume(spacing) / spacing.powi(3);
-    points.truncate(whole_shell(&points, wanted, 1e-6 * spacing));
-    points.into_iter().map(|(_, p)| p).collect()
-}
-
-/// The number nearest to `wanted` that cuts no shell of points at equal distance from the surface.
-fn whole_shell(points: &[(Real, Vec3)], wanted: Real, equal: Real) -> usize {
-    let wanted = (wanted.round() as usize).min(points.len());
-    let is_end = |n: &usize| *n == 0 || *n == points.len() || points[*n].0 - points[n - 1].0 > equal;
-    let fewer = (0..=wanted).rev().find(is_end).unwrap_or(0);
-    let more = (wanted..=points.len()).find(is_end).unwrap_or(points.len());
-    if fewer > 0 && wanted - fewer <= more - wanted { fewer } else { more }
+    let points = (0..columns).into_par_iter().flat_map_iter(column).collect();
+    deepest(points, shape.volume(spacing), spacing)
 }
 
 /// Whole layers along each axis, stretched to fill the box: those numbers of layers that come nearest to its volume.

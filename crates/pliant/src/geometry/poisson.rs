@@ -1,7 +1,7 @@
 //! Dart throwing: random points of which no two are nearer than a distance.
 
 use super::random::Random;
-use super::{Field, Shape};
+use super::{DistanceGrid, Field, Shape};
 use crate::math::{Real, Vec3};
 
 /// Distance between points at first [spacings]; it shrinks where they do not all find room.
@@ -14,14 +14,20 @@ const DEPTH: Real = 0.4;
 /// Darts for each wanted point before the distance shrinks.
 const DARTS: usize = 30;
 
-/// As many points as spacing³ fits into the volume.
 pub(super) fn sample(shape: &Shape, spacing: Real, seed: u64) -> Vec<Vec3> {
-    let wanted = (shape.volume(spacing) / spacing.powi(3)).round().max(1.0) as usize;
+    throw(shape, &shape.grid(0.5 * spacing), spacing, seed, APART)
+}
+
+/// As many points as spacing³ fits into the volume, at first so many spacings apart. `grid` holds the shape in cells of
+/// half a spacing.
+pub(super) fn throw(shape: &Shape, grid: &DistanceGrid, spacing: Real, seed: u64, apart: Real) -> Vec<Vec3> {
+    let volume = shape.exact_volume().unwrap_or_else(|| grid.volume());
+    let wanted = (volume / spacing.powi(3)).round().max(1.0) as usize;
     // cells of which some point may be deep enough, and whether all are
     let cell = 0.5 * spacing;
     let reach = shape.steepness() * 0.5 * 3f64.sqrt() * cell;
     let mut cells = Vec::new();
-    shape.grid(cell).for_each_cell(|center, distance| {
+    grid.for_each_cell(|center, distance| {
         let over = distance + DEPTH * spacing;
         if over < reach {
             cells.push((center, over < -reach));
@@ -29,7 +35,7 @@ pub(super) fn sample(shape: &Shape, spacing: Real, seed: u64) -> Vec<Vec3> {
     });
     let mut random = Random::new(seed);
     let mut thrown = Thrown::new(shape.bounds(), spacing);
-    let (mut apart, mut darts) = (APART * spacing, 0);
+    let (mut apart, mut darts) = (apart * spacing, 0);
     while thrown.points.len() < wanted && !cells.is_empty() {
         let (center, is_deep) = cells[(random.unit() * cells.len() as Real) as usize];
         let p = center + random.in_cube() * cell;

@@ -1,9 +1,9 @@
 //! How good a sampling is.
 
-use super::density::Density;
+use super::candidates::Candidates;
+use super::density::{Density, Wall};
 use super::{Field, Shape};
 use crate::math::{Real, Vec3, sum};
-use crate::neighbors::Grid;
 use rayon::prelude::*;
 
 /// Points less deep than this are the outermost layer [spacings].
@@ -28,22 +28,23 @@ pub struct SamplingReport {
 
 impl SamplingReport {
     pub fn new(shape: &Shape, spacing: Real, points: &[Vec3]) -> SamplingReport {
-        let density = Density::new(shape, spacing);
-        let mut grid = Grid::default();
-        grid.build(points, density.reach());
+        let density = Density::new(shape.grid(0.5 * spacing), spacing);
+        let mut near = Candidates::new(density.reach(), 0.0);
+        near.update(points);
         let depths: Vec<Real> = points.par_iter().map(|&p| -shape.distance(p)).collect();
         let nearest = |i: usize| {
-            let mut nearest = density.reach();
-            grid.for_each_within(points[i], nearest, |j, y| {
-                if j as usize != i {
-                    nearest = nearest.min(y.distance(points[i]));
-                }
-            });
-            nearest
+            let others = near.of(i).iter().filter(|&&j| j as usize != i);
+            let distances = others.map(|&j| points[j as usize].distance(points[i]));
+            distances.fold(density.reach(), Real::min)
         };
         let densities: Vec<Real> = (0..points.len())
             .into_par_iter()
-            .map(|i| density.around(&grid, points[i], depths[i] < density.reach()).density)
+            .map(|i| {
+                let near_wall = depths[i] < density.reach();
+                let wall = if near_wall { density.wall(points[i]) } else { Wall::default() };
+                let around = near.of(i).iter().map(|&j| points[j as usize]);
+                density.around(points[i], around, wall).density
+            })
             .collect();
         let (mean, deviation) = moments(&densities);
         let layer: Vec<Real> = depths.iter().map(|d| d / spacing).filter(|d| *d < LAYER).collect();

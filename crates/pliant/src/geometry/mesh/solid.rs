@@ -15,6 +15,8 @@ use xxhash_rust::xxh3::Xxh3;
 const VOLUME_CELLS: Real = 64.0;
 /// Smallest part of its bounding box that a solid may fill; a mesh without an inside fills nothing.
 const LEAST_FILLED: Real = 1e-6;
+/// Largest difference of the enclosed volume from the measured one, if they are the same.
+const AGREES: Real = 0.02;
 /// Depth, in parts of its size, that a mesh with holes must have somewhere.
 const LEAST_DEPTH: Real = 1e-3;
 
@@ -30,6 +32,7 @@ struct Solid {
     closed: bool,
     bounds: (Vec3, Vec3),
     volume: Real,
+    exact_volume: Option<Real>,
     warnings: Vec<String>,
 }
 
@@ -80,8 +83,8 @@ impl SolidMesh {
             bury(&mut tree, (bounds.1 - bounds.0).max_element());
         }
         let hash = content_hash(&mesh);
-        let mut solid =
-            Solid { mesh, tree, hash, closed: found.open_edges == 0, bounds, volume: 0.0, warnings };
+        let closed = found.open_edges == 0;
+        let mut solid = Solid { mesh, tree, hash, closed, bounds, volume: 0.0, exact_volume: None, warnings };
         let size = (bounds.1 - bounds.0).max_element();
         let grid = DistanceGrid::new(bounds, size / VOLUME_CELLS, 1.0, &|p| solid.distance(p));
         solid.volume = grid.volume();
@@ -92,6 +95,10 @@ impl SolidMesh {
         if is_open || solid.volume <= LEAST_FILLED * size.powi(3) {
             return Err(format!("it encloses no volume ({} open edges)", found.open_edges));
         }
+        // parts that overlap, or an inside that is turned out, enclose another volume than they fill
+        let enclosed = enclosed_volume(solid.tree.triangles());
+        let agrees = closed && (enclosed / solid.volume - 1.0).abs() < AGREES;
+        solid.exact_volume = agrees.then_some(enclosed);
         Ok(SolidMesh(Arc::new(solid)))
     }
 
@@ -113,6 +120,11 @@ impl SolidMesh {
     /// Volume inside [m3], to about a hundredth.
     pub fn volume(&self) -> Real {
         self.0.volume
+    }
+
+    /// Volume inside [m3] as its triangles enclose it, if they are closed and do not overlap.
+    pub fn exact_volume(&self) -> Option<Real> {
+        self.0.exact_volume
     }
 
     /// Memory held [bytes], about.
@@ -157,6 +169,13 @@ impl Solid {
         let part = if self.closed { outside.signum() } else { outside.clamp(-1.0, 1.0) };
         (away.length() * part, away.normalize_or_zero() * part.signum())
     }
+}
+
+/// Volume that closed triangles enclose, by the divergence theorem.
+fn enclosed_volume(triangles: &[[Vec3; 3]]) -> Real {
+    let origin = triangles[0][0];
+    let cone = |t: &[Vec3; 3]| (t[0] - origin).dot((t[1] - origin).cross(t[2] - origin)) / 6.0;
+    triangles.iter().map(cone).sum::<Real>().abs()
 }
 
 /// Where parts overlap, what lies inside another part is no surface.

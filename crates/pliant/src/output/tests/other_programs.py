@@ -238,6 +238,18 @@ def check_usd():
     assert points.GetPointsAttr().GetTimeSamples() == [30, 31, 32]
     assert points.GetPointsAttr().ValueMightBeTimeVarying()
 
+    # A surface has other triangles at every time.
+    for name in ["surface.usdc", "surface/frames/surface.usda"]:
+        stage = Usd.Stage.Open(f"{folder}/{name}")
+        mesh = UsdGeom.Mesh(stage.GetPrimAtPath("/scene/cube"))
+        assert mesh.GetPointsAttr().GetTimeSamples() == [30, 31, 32]
+        for k, code in enumerate([30, 31, 32]):
+            number = 300 + 20 * k
+            corners, counts = mesh.GetFaceVertexIndicesAttr().Get(code), mesh.GetFaceVertexCountsAttr().Get(code)
+            assert len(mesh.GetPointsAttr().Get(code)) == len(mesh.GetNormalsAttr().Get(code)) == number
+            assert list(counts) == [3] * (number - 2)
+            assert UsdGeom.Mesh.ValidateTopology(corners, counts, number)[0]
+
 
 {
     "meshio": check_meshio,

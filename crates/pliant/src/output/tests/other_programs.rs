@@ -57,13 +57,19 @@ fn store(folder: &Path) {
     store_runs(folder, &points);
 }
 
-/// Several frames: a run, and a film in one file.
+/// Several frames: a run, and a film in one file; of a surface, too, which has other triangles at every time.
 fn store_runs(folder: &Path, points: &Frame) {
     let at = |k: u32| Frame { index: k, time: 0.6 + 0.02 * f64::from(k), ..points.clone() };
     let mut writer = FrameWriter::new(folder, &settings(&[Format::Usd]), "run").unwrap();
     (0..3).for_each(|k| writer.submit(at(k)).unwrap());
     writer.finish().unwrap();
     write_film(&folder.join("film.usdc"), 50.0, (0..2).map(|k| Ok(at(k)))).unwrap();
+    let surface =
+        |k: u32| Frame { index: k, time: 0.6 + 0.02 * f64::from(k), ..mesh(4, 900 + 60 * k as usize) };
+    let mut writer = FrameWriter::new(&folder.join("surface"), &settings(&[Format::Usd]), "surface").unwrap();
+    (0..3).for_each(|k| writer.submit(surface(k)).unwrap());
+    writer.finish().unwrap();
+    write_film(&folder.join("surface.usdc"), 50.0, (0..3).map(|k| Ok(surface(k)))).unwrap();
 }
 
 /// Lets a reader look at the stored files, then compares what it has written itself with the same frame.

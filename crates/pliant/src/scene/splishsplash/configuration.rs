@@ -5,6 +5,7 @@ use std::path::Path;
 use super::block::Block;
 use super::materials::Materials;
 use super::text::Text;
+use crate::kernel::{Kernel, KernelKind};
 use crate::math::{Real, Vec3};
 use crate::scene::error::SceneError;
 
@@ -72,6 +73,23 @@ impl Configuration {
 
     pub fn spacing(&self) -> Real {
         2.0 * self.radius
+    }
+
+    /// The share of XSPH that acts as a kinematic viscosity nu at the longest step dt: neighbours at a mean square
+    /// distance <r²> even out velocities as nu = share <r²>/(6 dt) does.
+    pub fn smoothing(&self, nu: Real) -> Real {
+        let kind =
+            if self.kernel == "wendland_c2" { KernelKind::WendlandC2 } else { KernelKind::CubicSpline };
+        let kernel = Kernel::new(kind, 2.0);
+        let (mut squares, mut weights) = (0.0, 0.0);
+        for k in (0..125).filter(|k| *k != 62) {
+            let offset = Vec3::new((k % 5) as Real, (k / 5 % 5) as Real, (k / 25) as Real) - 2.0;
+            let weight = kernel.w(offset.length());
+            squares += weight * offset.length_squared();
+            weights += weight;
+        }
+        let (Step::Fixed(dt) | Step::Adaptive { max: dt, .. }) = self.step;
+        nu * 6.0 * dt * weights / (squares * self.spacing().powi(2))
     }
 
     pub fn write(&self, out: &mut Text, materials: &Materials, file: &str) {

@@ -1,6 +1,7 @@
 //! What matter is made of: the list `Materials`, and its older places.
 
 use super::block::Block;
+use super::configuration::Configuration;
 use super::matter::{DEFAULT_ID, Matter};
 use super::methods::{Choice, DRAG, ELASTICITY, OLDER_VISCOSITY, TENSION, VISCOSITY, VORTICITY};
 use super::text::Text;
@@ -34,7 +35,11 @@ pub(super) enum Stuff {
 }
 
 /// Reads the materials of all that is in the scene.
-pub(super) fn read(root: &Block, configuration: &Block, matter: &Matter) -> Result<Materials, SceneError> {
+pub(super) fn read(
+    root: &Block,
+    (written, configuration): (&Block, &Configuration),
+    matter: &Matter,
+) -> Result<Materials, SceneError> {
     let mut materials = Materials(Vec::new());
     for block in root.list("Materials")? {
         let id = block.text("id")?.unwrap_or(DEFAULT_ID);
@@ -43,7 +48,7 @@ pub(super) fn read(root: &Block, configuration: &Block, matter: &Matter) -> Resu
             block.take_all();
             continue;
         }
-        materials.add(&block, id)?;
+        materials.add(&block, id, configuration)?;
         if materials.0.len() > 1 && materials.0.last().is_some_and(|material| material.by_speed.is_some()) {
             block.note("colorMapType", "pictures are coloured as the first material says");
         }
@@ -53,9 +58,9 @@ pub(super) fn read(root: &Block, configuration: &Block, matter: &Matter) -> Resu
             continue;
         }
         match root.inner(id)? {
-            Some(block) => materials.add(&block, id)?,
-            None if IN_CONFIGURATION.iter().any(|key| configuration.has(key)) => {
-                materials.add(configuration, id)?
+            Some(block) => materials.add(&block, id, configuration)?,
+            None if IN_CONFIGURATION.iter().any(|key| written.has(key)) => {
+                materials.add(written, id, configuration)?
             }
             None => {
                 root.notes
@@ -86,7 +91,7 @@ impl Material {
         }
     }
 
-    fn read(block: &Block, id: &str) -> Result<Material, SceneError> {
+    fn read(block: &Block, id: &str, configuration: &Configuration) -> Result<Material, SceneError> {
         let density = block.number("density0")?.unwrap_or(1000.0);
         let elastic = Choice::read(block, "elasticityMethod", &ELASTICITY, &ELASTICITY)?;
         let viscous = Choice::read(block, "viscosityMethod", &VISCOSITY, &OLDER_VISCOSITY)?;
@@ -95,7 +100,7 @@ impl Material {
         let vorticity = Choice::read(block, "vorticityMethod", &VORTICITY, &VORTICITY)?;
         let stuff = match elastic.name {
             "None" => {
-                let (viscosity, xsph) = viscous.viscosity(density)?;
+                let (viscosity, xsph) = viscous.viscosity(density, |nu| configuration.smoothing(nu))?;
                 Stuff::Liquid { viscosity, xsph, tension: tension.tension()?, drag: drag.drag()? }
             }
             _ => {
@@ -159,8 +164,8 @@ impl Materials {
         self.0.iter().find(|material| material.id == id)
     }
 
-    fn add(&mut self, block: &Block, id: &str) -> Result<(), SceneError> {
-        self.push(Material::read(block, id)?);
+    fn add(&mut self, block: &Block, id: &str, configuration: &Configuration) -> Result<(), SceneError> {
+        self.push(Material::read(block, id, configuration)?);
         Ok(())
     }
 

@@ -6,6 +6,10 @@ use crate::math::{Real, Vec3};
 use crate::scene::error::SceneError;
 
 const STICKS: &str = "viscous liquid stands still on walls, with the viscosity it has inside";
+const SLIDES: &str =
+    "the liquid slides along walls: it gets the XSPH that has this viscosity at the longest step";
+/// Largest share of XSPH that stands for a viscosity; beyond it velocities are even within few steps anyway.
+const MOST_SMOOTHED: Real = 0.5;
 
 /// Methods by their numbers, under the names of their blocks.
 pub(super) const ELASTICITY: [&str; 5] =
@@ -112,31 +116,47 @@ impl<'b, 'a> Choice<'b, 'a> {
     }
 
     /// Dynamic viscosity [Pa s], and XSPH. Coefficients of the other program are kinematic [m2/s].
-    pub fn viscosity(&self, density: Real) -> Result<(Option<Real>, Option<Real>), SceneError> {
+    ///
+    /// Where walls have no viscosity of their own, liquid slides along them. Here only XSPH leaves walls alone;
+    /// `smoothing` tells the share of it that has a viscosity.
+    pub fn viscosity(
+        &self,
+        density: Real,
+        smoothing: impl Fn(Real) -> Real,
+    ) -> Result<(Option<Real>, Option<Real>), SceneError> {
         let block = self.block();
         let coefficient = match self.name {
             "None" => None,
             "XSPH" => block.number("viscosity")?,
-            _ => Some(block.number("viscosity")?.unwrap_or(0.01)),
+            _ => Some(block.number("viscosity")?.unwrap_or(0.01).max(0.0)),
         };
         let solver = ["viscoMaxIter", "viscoMaxError", "viscoMaxIterOmega", "viscoMaxErrorOmega"];
         block.leave(&solver, "the solver of viscosity has its own limits");
-        block.leave(&["viscosityBoundary"], STICKS);
+        let has_unit = matches!(self.name, "Standard viscosity" | "Weiler et al. 2018");
+        let slides = has_unit && block.number("viscosityBoundary")?.unwrap_or(0.0) == 0.0;
+        let share = coefficient.filter(|_| slides).map(smoothing).filter(|share| *share <= MOST_SMOOTHED);
+        if share.is_none() {
+            block.leave(&["viscosityBoundary"], STICKS);
+        }
         match (self.name, coefficient) {
             ("None", _) => {
                 block.leave(&["viscosity"], "no viscosity is chosen");
                 Ok((None, None))
             }
             ("XSPH", coefficient) => Ok((None, coefficient.map(|share| share.clamp(0.0, 1.0)))),
-            (name, coefficient) => {
-                if !matches!(name, "Standard viscosity" | "Weiler et al. 2018") {
+            _ if share.is_some() => {
+                block.note("viscosity", SLIDES);
+                Ok((None, share))
+            }
+            (_, coefficient) => {
+                if !has_unit {
                     let reason = "the coefficient of this method has no unit; it is taken as a kinematic viscosity in m2/s";
                     block.note("viscosity", reason);
                 }
                 if !block.has("viscosityBoundary") && coefficient != Some(0.0) {
                     block.note("viscosity", STICKS);
                 }
-                Ok((coefficient.map(|nu| (nu * density).max(0.0)), None))
+                Ok((coefficient.map(|nu| nu * density), None))
             }
         }
     }

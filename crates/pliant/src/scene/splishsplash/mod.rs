@@ -71,7 +71,7 @@ fn scene(value: &Value, notes: &Notes, folder: &Path) -> Result<String, SceneErr
     let files = geometry::Files::new(own_folder, folder.to_path_buf());
     let configuration = Configuration::read(&written)?;
     let matter = matter::read(&root, &configuration, &files)?;
-    let materials = materials::read(&root, &written, &matter)?;
+    let materials = materials::read(&root, (&written, &configuration), &matter)?;
     let rigids = rigids::read(&root, &matter, &files)?;
     root.leave(
         &["AnimationFields"],

@@ -88,7 +88,9 @@ fn the_present_form_is_taken_over() {
     assert_eq!(water.shape, Shape::Box { size: Vec3::new(0.9, 0.4, 0.9) });
     assert!(water.pose.position.distance(Vec3::new(-0.5, 0.25, 0.5)) < 1e-12);
     let flow = water.material.flow;
-    assert_eq!((flow.viscosity, flow.surface_tension, flow.drag), (18.0, 0.07, 0.5));
+    assert_eq!((flow.viscosity, flow.surface_tension, flow.drag), (0.0, 0.07, 0.5));
+    // nu 6 dt / <r²>, with <r²> = 1.245 spacings² on the lattice
+    assert!((flow.xsph - 0.02 * 6.0 * 0.004 / 0.01245).abs() < 1e-4, "{}", flow.xsph);
     assert_eq!(rubber.material.density, 1100.0);
     let pin = &rubber.pins[0].region;
     let held = rubber.shape.sample(0.1, rubber.sampling).into_iter().filter(|p| pin.contains(*p)).count();
@@ -102,6 +104,15 @@ fn the_present_form_is_taken_over() {
     assert!(setup.rigids[1].is_dynamic());
     assert_eq!(setup.joints.len(), 1);
     assert!(!scene.notes().is_empty());
+}
+
+#[test]
+fn liquid_that_walls_hold_back_is_viscous() {
+    let scene = read(&PRESENT.replace(r#""viscosityBoundary": 0"#, r#""viscosityBoundary": 0.1"#));
+    assert_eq!(scene.setup.bodies[0].material.flow.viscosity, 18.0);
+    // thicker than smoothing can be
+    let scene = read(&PRESENT.replace(r#"{ "viscosity": 0.02,"#, r#"{ "viscosity": 2,"#));
+    assert_eq!(scene.setup.bodies[0].material.flow.viscosity, 1800.0);
 }
 
 #[test]
