@@ -4,7 +4,8 @@
 //!
 //! The layers of planes and of the faces of containers are smooth: liquid glides along them. Their pressure is that of
 //! the particle they touch. A layer contributes phi = rho²/rho_1, where rho is what points would and rho_1 the same one
-//! spacing away: there phi = rho, and its slope is twice that of rho, as if the layer pressed back alike.
+//! spacing away: there phi = rho, and its slope is twice that of rho, as if the layer pressed back alike. They have as
+//! many layers as the kernel reaches.
 
 use super::RigidShape;
 use crate::kernel::Kernel;
@@ -343,15 +344,23 @@ impl Walls {
         }
     }
 
-    /// phi of an even layer at this height above it, its derivative, and the virial of rho. Scaled so that it is that of
-    /// the lattice at one spacing: rho = V0/s² ∫ W dA,   d/dz ∫ W dA = -2 pi z W(z),   -∫ r W' dA = 2 pi z² W(z) + 2 ∫ W dA.
+    /// phi of even layers at this height above the first, its derivative, and the virial of rho. They are one spacing
+    /// apart and scaled so that rho is that of the lattice at one spacing:
+    ///   rho = V0/s² Σ ∫ W dA,   d/dz ∫ W dA = -2 pi z W(z),   -∫ r W' dA = 2 pi z² W(z) + 2 ∫ W dA.
     fn flat(&self, z: Real) -> (Real, Real, Real) {
         let (s, kernel) = (self.spacing, self.kernel);
-        let one = self.cell * kernel.layer_sum(s, s);
-        let scale = one / plane_integral(kernel, s);
-        let rho = scale * plane_integral(kernel, z);
-        let slope = -scale * std::f64::consts::TAU * z * kernel.w(z);
-        (rho * rho / one, 2.0 * rho / one * slope, 2.0 * rho - z * slope)
+        let layers = |z: Real| (0..).map(move |k| z + k as Real * s).take_while(|&z| z < kernel.h);
+        let one: Real = layers(s).map(|z| kernel.layer_sum(s, z)).sum::<Real>() * self.cell;
+        let scale = one / layers(s).map(|z| plane_integral(kernel, z)).sum::<Real>();
+        let (mut rho, mut slope, mut virial) = (0.0, 0.0, 0.0);
+        for z in layers(z) {
+            let integral = plane_integral(kernel, z);
+            let steep = std::f64::consts::TAU * z * kernel.w(z);
+            rho += scale * integral;
+            slope -= scale * steep;
+            virial += scale * (2.0 * integral + z * steep);
+        }
+        (rho * rho / one, 2.0 * rho / one * slope, virial)
     }
 
     /// Bytes held.
