@@ -46,9 +46,9 @@ pub struct Problem<'a> {
 
 /// Error allowed relative to what pressure has to undo in this step. In short steps that is much less than the density
 /// error allowed, and what is left of it would be noise in the velocities.
-const WORK: Real = 0.05;
-/// Iterations of every step: what is at rest comes to rest exactly.
-const FEWEST: usize = 2;
+const WORK: Real = 0.2;
+/// Iterations of every step: what is nearly at rest, and cheap, comes to rest exactly.
+const FEWEST: usize = 4;
 /// Share of the chopped gradient above which the set of free particles is enlarged.
 const PROPORTION: Real = 1.0;
 

@@ -83,6 +83,9 @@ pub struct Walls {
     spacing: Real,
     /// Volume V0 of a particle in sums.
     cell: Real,
+    /// rho_1 of a face, and V0/s² as scaled.
+    one: Real,
+    scale: Real,
     layers: Vec<Layer>,
     pub bodies: Vec<WallBody>,
     /// Boundary points in the world.
@@ -108,10 +111,16 @@ pub struct BoundaryPoint {
 
 impl Walls {
     pub fn new(kernel: Kernel, spacing: Real) -> Self {
+        let cell = 1.0 / kernel.lattice_sum(spacing);
+        let one =
+            cell * heights(spacing, spacing, kernel.h).map(|z| kernel.layer_sum(spacing, z)).sum::<Real>();
+        let flat: Real = heights(spacing, spacing, kernel.h).map(|z| plane_integral(kernel, z)).sum();
         Walls {
             kernel,
             spacing,
-            cell: 1.0 / kernel.lattice_sum(spacing),
+            cell,
+            one,
+            scale: one / flat,
             layers: Vec::new(),
             bodies: Vec::new(),
             points: Vec::new(),
@@ -348,12 +357,9 @@ impl Walls {
     /// apart and scaled so that rho is that of the lattice at one spacing:
     ///   rho = V0/s² Σ ∫ W dA,   d/dz ∫ W dA = -2 pi z W(z),   -∫ r W' dA = 2 pi z² W(z) + 2 ∫ W dA.
     fn flat(&self, z: Real) -> (Real, Real, Real) {
-        let (s, kernel) = (self.spacing, self.kernel);
-        let layers = |z: Real| (0..).map(move |k| z + k as Real * s).take_while(|&z| z < kernel.h);
-        let one: Real = layers(s).map(|z| kernel.layer_sum(s, z)).sum::<Real>() * self.cell;
-        let scale = one / layers(s).map(|z| plane_integral(kernel, z)).sum::<Real>();
+        let Walls { kernel, spacing, one, scale, .. } = *self;
         let (mut rho, mut slope, mut virial) = (0.0, 0.0, 0.0);
-        for z in layers(z) {
+        for z in heights(z, spacing, kernel.h) {
             let integral = plane_integral(kernel, z);
             let steep = std::f64::consts::TAU * z * kernel.w(z);
             rho += scale * integral;
@@ -375,6 +381,11 @@ impl Walls {
             + self.by_point.capacity() * 2 * size_of::<Press>()
             + self.cells.bytes()
     }
+}
+
+/// Heights above layers one spacing apart, as far as the kernel reaches.
+fn heights(z: Real, spacing: Real, h: Real) -> impl Iterator<Item = Real> {
+    (0..).map(move |k| z + k as Real * spacing).take_while(move |&z| z < h)
 }
 
 /// ∫ W dA over a plane at distance z: 2 pi ∫_z^h r W(r) dr, by Gauss-Legendre, exact for polynomials of degree nine.
