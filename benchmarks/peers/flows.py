@@ -119,6 +119,7 @@ def scenes(case, particles, duration):
         theirs, ours = peer_scene(beam, 0.0), pliant_scene(beam, duration)
         ours = ours.replace('"none"', '"iisph"').replace("contact   = { between_bodies = false, within_body = false }",
                                                          f"density_error = {DENSITY_ERROR}")
+        ours = ours[:ours.index("[[probes]]")]
         particles = beam.particles
     theirs["Configuration"].update({"simulationMethod": method, CASES[case]: block})
     stem = OUT / f"{case}_{particles}"

@@ -49,6 +49,10 @@ pub struct Problem<'a> {
 const WORK: Real = 0.2;
 /// Iterations of every step: what is nearly at rest, and cheap, comes to rest exactly.
 const FEWEST: usize = 4;
+/// Share of the density error allowed below which nothing is left to do.
+const LITTLE: Real = 1e-3;
+/// Least square of the gradients of a particle that is pressed, relative to a pair at rest.
+const TOUCH: f32 = 1e-4;
 /// Share of the chopped gradient above which the set of free particles is enlarged.
 const PROPORTION: Real = 1.0;
 
@@ -87,7 +91,8 @@ impl ProjectedGradients {
         product(&self.y, &self.scale, &mut self.g);
         self.subtract(b);
         let mut report = self.errors(counted);
-        let tolerance = settings.density_error.min(WORK * self.work(b) / counted as Real);
+        let work = WORK * self.work(b) / counted as Real;
+        let tolerance = work.clamp(LITTLE * settings.density_error, settings.density_error);
         let mut stretch: Real = 1.0; // largest eigenvalue seen
         self.p.copy_from_slice(&self.g);
         self.p
@@ -95,7 +100,8 @@ impl ProjectedGradients {
             .zip(&self.y)
             .with_min_len(CHUNK)
             .for_each(|(p, y)| *p = if *y > 0.0 { *p } else { 0.0 });
-        while (report.mean_error > tolerance || (report.iterations < FEWEST && report.mean_error > 0.0))
+        let little = LITTLE * settings.density_error;
+        while (report.mean_error > tolerance || (report.iterations < FEWEST && report.mean_error > little))
             && report.iterations < settings.max_iterations
         {
             report.iterations += 1;
@@ -161,12 +167,15 @@ impl ProjectedGradients {
             column.resize(n, 0.0);
         }
         let largest = system.diagonal.par_iter().with_min_len(CHUNK).copied().reduce(|| 0.0, f32::max);
-        for m in 0..n {
-            let d = system.diagonal[m];
+        let touch = TOUCH * system.square_at_rest();
+        let columns = self.scale.par_iter_mut().zip(&mut self.y).enumerate().with_min_len(CHUNK);
+        columns.for_each(|(m, (scale, y))| {
             // what hardly touches cannot be pressed: its pressure would have no bound
-            self.scale[m] = if d > 1e-6 * largest { 1.0 / (dt as f32 * d.sqrt()) } else { 0.0 };
-            self.y[m] = if self.scale[m] > 0.0 { kappa[m] / self.scale[m] } else { 0.0 };
-        }
+            let least = touch * system.inverse_masses.get(m).copied().unwrap_or(0.0);
+            let d = system.diagonal[m];
+            *scale = if d > least.max(1e-6 * largest) { 1.0 / (dt as f32 * d.sqrt()) } else { 0.0 };
+            *y = if *scale > 0.0 { kappa[m] / *scale } else { 0.0 };
+        });
     }
 
     /// g ← g - b.

@@ -22,6 +22,7 @@ const POINTS: usize = 1024;
 #[derive(Debug)]
 pub struct PressureSystem {
     single: Kernel,
+    spacing: Real,
     kernel: KernelLanes,
     /// Volume V0 of a particle in sums.
     cell: Real,
@@ -55,6 +56,7 @@ impl PressureSystem {
         let cell = 1.0 / kernel.lattice_sum(spacing);
         PressureSystem {
             single: kernel,
+            spacing,
             cell,
             kernel: kernel.lanes(cell),
             w0: (cell * kernel.w(0.0)) as f32,
@@ -177,6 +179,12 @@ impl PressureSystem {
         self.wall_gradients.resize(n, [0.0; 3]);
         self.values.resize(n, [0.0; 4]);
         self.vectors.resize(n, [0.0; 8]);
+    }
+
+    /// |V0 ∇W|² of a pair one spacing apart.
+    pub(super) fn square_at_rest(&self) -> f32 {
+        let slope = self.cell * self.single.slope_over_r(self.spacing) * self.spacing;
+        (slope * slope) as f32
     }
 
     pub(super) fn set_time_step(&mut self, dt: Real) {

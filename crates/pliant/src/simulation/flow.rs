@@ -12,6 +12,9 @@ use crate::rigid::{RigidNow, Walls};
 use rayon::prelude::*;
 use std::ops::Range;
 
+/// Distance at rest, in support radii, within which elasticity keeps two particles of a solid apart. Pairs that are at the
+/// rim of the kernel at rest would take boundless forces to undo the little they are compressed.
+const REST_REACH: Real = 1.5;
 /// Particles a task works on.
 const TASK: usize = 1024;
 
@@ -120,8 +123,8 @@ impl Flow {
     /// Finds who is near whom, and what the pressure of the last step does to solids here.
     pub fn survey(&mut self, input: &FlowInput) {
         let Particles { positions, rest_positions, .. } = input.particles;
-        let (body_of, rest, near) = (&self.body_of, &self.rest_densities, self.kernel.h * (1.0 - 1e-6));
-        // neighbours at rest of a solid belong to its elasticity
+        let (body_of, rest, near) = (&self.body_of, &self.rest_densities, REST_REACH * self.kernel.h);
+        // neighbours at rest of a solid, and those just beyond, belong to its elasticity
         let counts = |i: u32, j: u32| {
             let (i, j) = (i as usize, j as usize);
             body_of[i] != body_of[j]
