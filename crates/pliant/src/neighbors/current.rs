@@ -35,8 +35,6 @@ struct Chunk {
     rows: Vec<[u32; LANES]>,
     /// First row of each slice; one more at the end.
     slices: Vec<u32>,
-    /// Σ W of each member over near pairs that do not count.
-    uncounted: Vec<f32>,
     lists: [Vec<u32>; LANES],
 }
 
@@ -73,10 +71,9 @@ impl CurrentNeighbors {
         &mut self,
         positions: &[Vec3],
         particles: &[u32],
-        kernel: Kernel,
+        h: Real,
         counts: impl Fn(u32, u32) -> bool + Sync,
     ) {
-        let h = kernel.h;
         self.h = h;
         self.cells.build(particles.len(), h, |k| positions[particles[k] as usize]);
         self.members.clear();
@@ -95,16 +92,18 @@ impl CurrentNeighbors {
             chunk.rows.clear();
             chunk.slices.clear();
             chunk.slices.push(0);
-            chunk.uncounted.clear();
             let slices = (n - c * CHUNK_PARTICLES).min(CHUNK_PARTICLES).div_ceil(LANES);
             for s in 0..slices {
                 let first = c * CHUNK_PARTICLES + s * LANES;
                 for lane in 0..LANES {
                     chunk.lists[lane].clear();
                     if first + lane < n {
-                        let uncounted =
-                            self.search(positions, first + lane, kernel, &counts, &mut chunk.lists[lane]);
-                        chunk.uncounted.push(uncounted);
+                        let list = &mut chunk.lists[lane];
+                        self.search(positions, first + lane, |j| {
+                            if counts(self.members[first + lane], self.members[j]) {
+                                list.push(j as u32);
+                            }
+                        });
                     }
                 }
                 let longest = chunk.lists.iter().map(Vec::len).max().unwrap_or(0);
@@ -119,19 +118,10 @@ impl CurrentNeighbors {
         self.chunks = chunks;
     }
 
-    /// Neighbours of member m, in the order of the cells, and Σ W over those that do not count. Pairs on the rim, where
-    /// kernels vanish, are left out.
-    fn search(
-        &self,
-        positions: &[Vec3],
-        m: usize,
-        kernel: Kernel,
-        counts: &impl Fn(u32, u32) -> bool,
-        list: &mut Vec<u32>,
-    ) -> f32 {
-        let mut uncounted = 0.0;
-        let i = self.members[m];
-        let x = positions[i as usize];
+    /// Calls `found` with all that are near member m, in the order of the cells. Pairs on the rim, where kernels vanish,
+    /// are left out.
+    fn search(&self, positions: &[Vec3], m: usize, mut found: impl FnMut(usize)) {
+        let x = positions[self.members[m] as usize];
         let outside = self.cells.is_outside(x);
         let [cx, cy, cz] = self.coordinates.each_ref().map(|column| i32x8::splat(column[m]));
         let reach = Lane::splat((STEPS * STEPS * (1.0 - 2e-6)) as f32);
@@ -153,25 +143,35 @@ impl CurrentNeighbors {
                 while hits != 0 {
                     let other = at + hits.trailing_zeros() as usize;
                     hits &= hits - 1;
-                    let j = self.members[other];
-                    let near = !outside || positions[j as usize].distance_squared(x) < self.h * self.h;
-                    if other == m || !near {
-                        continue;
-                    }
-                    match counts(i, j) {
-                        true => list.push(other as u32),
-                        false => uncounted += kernel.w(positions[j as usize].distance(x)),
+                    let is_near = || {
+                        let j = self.members[other] as usize;
+                        !outside || positions[j].distance_squared(x) < self.h * self.h
+                    };
+                    if other != m && is_near() {
+                        found(other);
                     }
                 }
                 at += LANES;
             }
         });
-        uncounted as f32
     }
 
     /// Σ W of member m over near pairs that do not count [1/m3].
-    pub fn uncounted(&self, m: usize) -> f32 {
-        self.chunks[m / CHUNK_PARTICLES].uncounted[m % CHUNK_PARTICLES]
+    pub fn uncounted(
+        &self,
+        positions: &[Vec3],
+        m: usize,
+        kernel: Kernel,
+        counts: impl Fn(u32, u32) -> bool,
+    ) -> Real {
+        let (i, mut sum) = (self.members[m], 0.0);
+        self.search(positions, m, |other| {
+            let j = self.members[other];
+            if !counts(i, j) {
+                sum += kernel.w(positions[j as usize].distance(positions[i as usize]));
+            }
+        });
+        sum
     }
 
     /// Number of members.
@@ -232,7 +232,6 @@ pub fn offset(i: [Lane; 3], j: [Lane; 3]) -> Vec3x8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::KernelKind;
     use proptest::prelude::*;
 
     fn lists(neighbors: &CurrentNeighbors) -> Vec<Vec<u32>> {
@@ -268,7 +267,7 @@ mod tests {
             points.push(Vec3::new(far * 0.5, 0.0, -far));
             let mut neighbors = CurrentNeighbors::default();
             let all: Vec<u32> = (0..points.len() as u32).collect();
-            neighbors.build(&points, &all, Kernel::new(KernelKind::WendlandC2, h), |i, j| !(i + j).is_multiple_of(5));
+            neighbors.build(&points, &all, h, |i, j| !(i + j).is_multiple_of(5));
             for (i, list) in lists(&neighbors).iter().enumerate() {
                 let distance = |j: u32| points[j as usize].distance(points[i]) / h;
                 let counts = |j: u32| j as usize != i && !(i as u32 + j).is_multiple_of(5);

@@ -49,6 +49,8 @@ pub struct Problem<'a> {
 const WORK: Real = 0.2;
 /// Iterations of every step: what is nearly at rest, and cheap, comes to rest exactly.
 const FEWEST: usize = 4;
+/// Share of the density error allowed below which it is not asked for more than the fewest iterations.
+const STRICT: Real = 0.2;
 /// Share of the density error allowed below which nothing is left to do.
 const LITTLE: Real = 1e-3;
 /// Least square of the gradients of a particle that is pressed, relative to a pair at rest.
@@ -92,7 +94,7 @@ impl ProjectedGradients {
         self.subtract(b);
         let mut report = self.errors(counted);
         let work = WORK * self.work(b) / counted as Real;
-        let tolerance = work.clamp(LITTLE * settings.density_error, settings.density_error);
+        let tolerance = work.clamp(STRICT * settings.density_error, settings.density_error);
         let mut stretch: Real = 1.0; // largest eigenvalue seen
         self.p.copy_from_slice(&self.g);
         self.p

@@ -75,12 +75,14 @@ impl PressureSystem {
     }
 
     /// Compressions and diagonal at the present positions. `rest(i)` is what a solid's own rest neighbours contribute to
-    /// the sum (0 for liquids), `inverse_mass(i)` is zero for held particles; both by index in the store.
+    /// the sum (0 for liquids), `inverse_mass(i)` is zero for held particles; both by index in the store. `now(m)` is Σ W
+    /// of a solid's member over its rest neighbours.
     pub fn measure(
         &mut self,
         neighbors: &CurrentNeighbors,
         walls: &Walls,
         rest: impl Fn(u32) -> f32 + Sync,
+        now: impl Fn(usize) -> Real + Sync,
         inverse_mass: impl Fn(u32) -> f32 + Sync,
     ) {
         let n = neighbors.len();
@@ -114,9 +116,7 @@ impl PressureSystem {
                     for lane in 0..LANES.min(n - slice.first) {
                         let k = slice.first - start + lane;
                         let at_rest = rest(members[slice.first + lane]);
-                        // rest neighbours that went away make room, those that came nearer press by elasticity alone
-                        let now = w0 + cell * neighbors.uncounted(slice.first + lane);
-                        let own = if at_rest > 0.0 { now.min(at_rest) } else { w0 };
+                        let own = if at_rest > 0.0 { at_rest } else { w0 };
                         compressions[k] = density.as_array()[lane] + (own - at_rest.max(1.0));
                         diagonal[k] = squares.as_array()[lane];
                         virials[k] = h * virial.as_array()[lane];
@@ -135,6 +135,13 @@ impl PressureSystem {
                     let turned = body.inverse_inertia * touch.moment;
                     diagonal[k] += (touch.gradient.length_squared() * body.inverse_mass
                         + touch.moment.dot(turned)) as f32;
+                }
+                for (k, compression) in compressions.iter_mut().enumerate() {
+                    let at_rest = rest(members[start + k]);
+                    if at_rest > 0.0 && virials[k] > 0.0 {
+                        // rest neighbours that went away make room, those that came nearer press by elasticity alone
+                        *compression -= (at_rest - w0 - cell * now(start + k) as f32).max(0.0);
+                    }
                 }
                 for (k, (gradient, wall)) in gradients.iter_mut().zip(wall).enumerate() {
                     let total: f32 = gradient.iter().zip(wall).map(|(a, b)| (a + b) * (a + b)).sum();

@@ -131,13 +131,14 @@ impl Flow {
                 || rest[i] == 0.0
                 || rest_positions[i].distance_squared(rest_positions[j]) >= near * near
         };
-        self.neighbors.build(positions, &self.particles, self.kernel, counts);
+        self.neighbors.build(positions, &self.particles, self.kernel.h, counts);
         self.walls.place(input.rigids.iter().map(RigidNow::as_wall));
         self.walls.touch(&self.neighbors, positions);
         self.system.measure(
             &self.neighbors,
             &self.walls,
             |i| rest[i as usize],
+            |m| self.neighbors.uncounted(positions, m, self.kernel, counts),
             |i| (input.inverse_mass)(i as usize) as f32,
         );
         if let Pressure::Weak(tait) = self.pressure {
