@@ -25,7 +25,7 @@ pub use figures::Figure;
 pub use grid::DistanceGrid;
 pub use mesh::{MeshError, SolidMesh, TriangleMesh};
 pub use report::SamplingReport;
-pub use surface::{even_layer, sample_container, sample_plane, sample_surface};
+pub use surface::{even_layer, sample_surface};
 
 use crate::math::{Quat, Real, Vec3};
 

@@ -26,24 +26,6 @@ pub fn sample_surface(shape: &Shape, spacing: Real, depth: Real) -> Vec<Vec3> {
     }
 }
 
-/// Points at `depth` outside a box-shaped cavity, corners included, on the lattice that continues a filling of it.
-pub fn sample_container(size: Vec3, spacing: Real, depth: Real) -> Vec<Vec3> {
-    lattice_shell(size * 0.5 + depth, spacing)
-}
-
-/// Points at `depth` below a plane through the origin, on a square lattice of cell centres that covers `half_width`
-/// to each side.
-pub fn sample_plane(normal: Vec3, half_width: Real, spacing: Real, depth: Real) -> Vec<Vec3> {
-    let normal = normal.normalize_or(Vec3::Y);
-    // along the axes where the plane is
-    let along = if normal.x.abs() > 0.9 { Vec3::Z } else { Vec3::X };
-    let u = (along - normal * along.dot(normal)).normalize();
-    let v = u.cross(normal);
-    let n = (2.0 * half_width / spacing).round().max(1.0) as i64;
-    let at = |k: i64| (k as Real + 0.5 - 0.5 * n as Real) * spacing;
-    (0..n * n).map(|k| u * at(k % n) + v * at(k / n) - normal * depth).collect()
-}
-
 /// The surface of a lattice of points from -half to half, whole steps of about one spacing apart.
 fn lattice_shell(half: Vec3, spacing: Real) -> Vec<Vec3> {
     let half = half.max(Vec3::ZERO);

@@ -2,7 +2,7 @@
 
 use super::mass::MassPart;
 use super::{Motion, Rigid, RigidMotion, RigidShape};
-use crate::geometry::{Field, Pose, Shape, even_layer, sample_container, sample_surface};
+use crate::geometry::{Field, Pose, Shape, even_layer, sample_surface};
 use crate::math::{Mat3, Quat, Real, Vec3};
 
 /// The surface of a rigid body as seen from a point.
@@ -15,12 +15,12 @@ pub struct Surface {
 }
 
 impl RigidShape {
-    /// Points of one layer half a spacing below the surface, about one spacing apart. Planes have no end and no points.
+    /// Points of one layer half a spacing below the surface, about one spacing apart. Planes and containers
+    /// have smooth faces and no points.
     pub fn boundary_points(&self, spacing: Real) -> Vec<Vec3> {
         let depth = 0.5 * spacing;
         match *self {
-            RigidShape::Plane { .. } => Vec::new(),
-            RigidShape::Container { size } => sample_container(size, spacing, depth),
+            RigidShape::Plane { .. } | RigidShape::Container { .. } => Vec::new(),
             RigidShape::Box { size } => sample_surface(&Shape::Box { size }, spacing, depth),
             RigidShape::Sphere { radius } => sample_surface(&Shape::Sphere { radius }, spacing, depth),
             RigidShape::Cylinder { radius, height } => {
