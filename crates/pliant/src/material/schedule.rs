@@ -50,6 +50,15 @@ impl Schedule {
         Moduli { shear: between(a.moduli.shear, b.moduli.shear), bulk: between(a.moduli.bulk, b.moduli.bulk) }
     }
 
+    /// Is matter on its way from a liquid to a solid at this time?
+    pub fn gathers(&self, time: Real) -> bool {
+        let next = self.points.partition_point(|point| point.time <= time);
+        let (Some(a), Some(b)) = (next.checked_sub(1).map(|k| self.points[k]), self.points.get(next)) else {
+            return false;
+        };
+        a.moduli.is_liquid() && !b.moduli.is_liquid()
+    }
+
     /// The viscosity at a time [Pa s].
     pub fn viscosity_at(&self, time: Real) -> Real {
         let next = self.points.partition_point(|point| point.time <= time);

@@ -31,6 +31,8 @@ pub(super) struct Flow {
     rest_densities: Vec<f32>,
     /// The same of bodies that are molten now and may be solid again.
     molten: Vec<(Range<usize>, Vec<f32>)>,
+    /// Bodies that gather themselves do not meet themselves.
+    gathering: Vec<bool>,
     /// kappa = p V0 of the last step [J], by index in the store.
     pub kappa: Vec<f32>,
     /// The same of the boundary points.
@@ -98,6 +100,7 @@ impl Flow {
             body_of,
             rest_densities,
             molten: Vec::new(),
+            gathering: vec![false; bodies.len()],
             kappa: vec![0.0; n],
             volume_ratios: vec![1.0; n],
             virials: vec![0.0; n],
@@ -121,12 +124,14 @@ impl Flow {
     pub fn survey(&mut self, input: &FlowInput) {
         let Particles { positions, rest_positions, .. } = input.particles;
         let (body_of, rest, near) = (&self.body_of, &self.rest_densities, self.kernel.h * (1.0 - 1e-6));
+        let gathering = &self.gathering;
         // neighbours at rest of a solid belong to its elasticity
         let counts = |i: u32, j: u32| {
             let (i, j) = (i as usize, j as usize);
             body_of[i] != body_of[j]
                 || rest[i] == 0.0
-                || rest_positions[i].distance_squared(rest_positions[j]) >= near * near
+                || !gathering[body_of[i] as usize]
+                    && rest_positions[i].distance_squared(rest_positions[j]) >= near * near
         };
         self.neighbors.build(positions, &self.particles, self.kernel, counts);
         self.walls.place(input.rigids.iter().map(RigidNow::as_wall));
@@ -300,6 +305,11 @@ impl Flow {
             _ => return,
         }
         self.coefficients[k] = (!molten).then_some(body.material.friction);
+    }
+
+    /// A body gathers itself after it was liquid, or does no longer.
+    pub fn set_gathering(&mut self, k: usize, gathers: bool) {
+        self.gathering[k] = gathers;
     }
 
     /// The particles that take part have changed: those of these bodies do now.

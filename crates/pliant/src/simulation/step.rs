@@ -441,12 +441,14 @@ impl Simulation {
         for body in &mut self.bodies {
             if let (Some(schedule), Some(solid)) = (&body.material.schedule, &mut body.solid) {
                 solid.elastic.set_moduli(schedule.at(self.time));
+                solid.elastic.set_gathering(schedule.gathers(self.time));
             }
         }
         if let Some(flow) = &mut self.flow {
             for (k, body) in self.bodies.iter().enumerate() {
                 if let (Some(_), Some(solid)) = (&body.material.schedule, &body.solid) {
                     flow.set_molten(k, body, solid.is_molten(), body.material.viscosity_at(self.time));
+                    flow.set_gathering(k, solid.elastic.gathers());
                 }
             }
         }
