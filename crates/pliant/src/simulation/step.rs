@@ -11,7 +11,7 @@ use crate::elasticity::{Deformation, SolveReport, StepInput};
 use crate::forces::contact::ContactInput;
 use crate::forces::fields::Field;
 use crate::forces::rigid_contact::RigidContactInput;
-use crate::material::Material;
+use crate::material::{Material, Phase};
 use crate::math::{Real, Vec3, max_with_index, sum};
 use crate::particles::{FREE, Particles};
 use crate::pressure::PressureReport;
@@ -92,6 +92,10 @@ impl Simulation {
             dt = self.shorten(dt);
             self.act_between_particles(dt); // tension, adhesion, drag, XSPH, viscosity
             pressure = self.solve_pressure(elastic_dt, dt);
+            if let Some(shorter) = self.shorter_step_for_hits(dt) {
+                dt = shorter;
+                continue;
+            }
             self.move_pins(dt);
             self.push_carriers();
             match solved.and_then(|solve| self.check_velocities(dt).map(|()| solve)) {
@@ -441,14 +445,18 @@ impl Simulation {
         for body in &mut self.bodies {
             if let (Some(schedule), Some(solid)) = (&body.material.schedule, &mut body.solid) {
                 solid.elastic.set_moduli(schedule.at(self.time));
-                solid.elastic.set_gathering(schedule.gathers(self.time));
+                solid.elastic.set_gathering(schedule.phase(self.time) == Phase::Gathering);
             }
         }
         if let Some(flow) = &mut self.flow {
             for (k, body) in self.bodies.iter().enumerate() {
-                if let (Some(_), Some(solid)) = (&body.material.schedule, &body.solid) {
-                    flow.set_molten(k, body, solid.is_molten(), body.material.viscosity_at(self.time));
-                    flow.set_gathering(k, solid.elastic.gathers());
+                if let (Some(schedule), Some(_)) = (&body.material.schedule, &body.solid) {
+                    // without stiffness it is liquid already, or still
+                    let phase = match schedule.at(self.time).is_liquid() {
+                        true => Phase::Liquid,
+                        false => schedule.phase(self.time),
+                    };
+                    flow.set_phase(k, body, phase, schedule.viscosity_at(self.time));
                 }
             }
         }
