@@ -111,3 +111,27 @@ fn a_rotation_field_gives_a_body_its_angular_momentum_and_no_other() {
         assert!(state.momentum.length() < 1e-5 * expected.length(), "{model:?}: {}", state.momentum);
     }
 }
+
+#[test]
+fn a_liquid_that_turns_solid_takes_the_shape_it_had() {
+    for model in [Model::Becker2009, Model::Peer2018, Model::Kugelstadt2021] {
+        let mut simulation = cube(
+            model,
+            "damping = 20\nschedule = [{ time = 0, phase = 'liquid' }, { time = 0.5, youngs_modulus = 1e5 }]",
+        );
+        let particles = simulation.particles_mut();
+        let n = particles.positions.len();
+        let before = particles.positions.clone();
+        // 216 particles, each where another was
+        for (i, x) in particles.positions.iter_mut().enumerate() {
+            *x = before[i * 5 % n];
+        }
+        simulation.advance_to(1.0).unwrap_or_else(|error| panic!("{model:?}: {error}"));
+        let (x, rest) = (&simulation.particles().positions, &simulation.particles().rest_positions);
+        for (i, j) in (0..n).map(|i| (i, (i + 37) % n)) {
+            let (length, own) = (x[i].distance(x[j]), rest[i].distance(rest[j]));
+            // what is left of its oscillations
+            assert!((length - own).abs() < 0.01, "{model:?}: {i} and {j}, {length} instead of {own}");
+        }
+    }
+}

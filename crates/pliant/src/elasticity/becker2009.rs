@@ -14,7 +14,7 @@
 use super::body::Constants;
 use super::rest::SliceRest;
 use crate::material::Law;
-use crate::math::{Lane, Mat3x8, Quatx8, Vec3x8, polar_rotation};
+use crate::math::{Lane, Mat3x8, Quatx8, Vec3x8};
 
 /// Part of the trace that keeps the rotation's derivative bounded where a neighbourhood is nearly flat or a line.
 pub(super) const REGULARISATION: f64 = 1e-3;
@@ -29,12 +29,12 @@ pub(super) fn stress(
     A: Mat3x8,
     rotation: &mut Quatx8,
 ) -> (Mat3x8, Mat3x8) {
-    let (q, R) = polar_rotation(A, *rotation);
+    let (q, R) = k.rotation_of(A, *rotation);
     *rotation = q;
     let D = rest.rest_gradient.full();
     let turn = R.transpose_mul(Q) - Mat3x8::diagonal(Lane::ONE);
     let grad_u = R.transpose_mul(U).scale(rest.inverse_volume) + turn.mul_mat(D);
-    let P = match k.law {
+    let P = match k.law_now() {
         Law::Corotated => k.stress(grad_u.symmetric_part(), lambda).full(),
         Law::StVenantKirchhoff => {
             let F = grad_u + Mat3x8::diagonal(Lane::ONE);
@@ -42,6 +42,10 @@ pub(super) fn stress(
         }
         law => unreachable!("a body is not built with {law:?}"),
     };
+    if k.gathers {
+        // the rotation does not come from A
+        return (R.mul_mat(P), Mat3x8::ZERO);
+    }
     let torque = axial(grad_u + D, P) * -rest.volume;
     let S = R.transpose_mul(A).symmetric_part();
     let shift = S.trace() + S.trace().abs() * Lane::splat(REGULARISATION as f32);

@@ -52,6 +52,8 @@ pub(super) struct Constants {
     zero_energy: Real,
     /// XSPH coefficient times density [kg/(m3 s)].
     xsph_density: Real,
+    /// Do all particles turn as one? See `gathering.rs`.
+    pub gathers: bool,
     kernel: Kernel,
 }
 
@@ -70,6 +72,18 @@ impl Constants {
         self.mu = moduli.shear;
         self.two_mu = Lane::splat(2.0 * moduli.shear as f32);
         self.z = self.zero_energy * moduli.youngs_modulus() / 8.0;
+    }
+
+    /// The law that holds now.
+    #[inline(always)]
+    pub fn law_now(&self) -> Law {
+        if self.gathers { Law::Corotated } else { self.law }
+    }
+
+    /// The rotation of A, near the last one; that of the whole body while it gathers.
+    #[inline(always)]
+    pub fn rotation_of(&self, A: Mat3x8, last: Quatx8) -> (Quatx8, Mat3x8) {
+        if self.gathers { (last, last.matrix()) } else { polar_rotation(A, last) }
     }
 
     /// Green strain (FᵀF - I)/2.
@@ -167,6 +181,7 @@ impl ElasticBody {
             z: 0.0,
             zero_energy: method.zero_energy,
             xsph_density: method.xsph * density,
+            gathers: false,
             kernel,
         };
         constants.set_moduli(moduli);
@@ -207,6 +222,9 @@ impl ElasticBody {
         positions: impl Fn(usize) -> Vec3 + Sync,
         velocities: &[Vec3],
     ) -> Deformation {
+        if self.constants.gathers {
+            self.turn_as_one(n, &positions);
+        }
         self.localize(n, positions, velocities);
         let deformation = self.deform();
         self.sum_forces();

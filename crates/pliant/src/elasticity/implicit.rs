@@ -173,7 +173,9 @@ impl ImplicitSolver {
 
     /// Solves for `change`.
     pub fn solve(&mut self, body: &mut ElasticBody, step: &StepInput) -> (Deformation, SolveReport) {
-        if let Some(mut newton) = self.newton.take() {
+        if !body.gathers()
+            && let Some(mut newton) = self.newton.take()
+        {
             let mut report = SolveReport::default();
             let (held, rows) = (&self.held, self.change.par_iter_mut().zip(&self.start).with_min_len(CHUNK));
             rows.enumerate().for_each(|(i, (w, start))| *w = if held[i] { glam::Vec3::ZERO } else { *start });
@@ -182,7 +184,7 @@ impl ImplicitSolver {
             self.newton = Some(newton);
             return (deformation, report);
         }
-        if body.constants.model == Model::Kugelstadt2021 {
+        if body.constants.model == Model::Kugelstadt2021 && body.solver() == Solver::Linear {
             return self.solve_split(body, step);
         }
         let held = &self.held;

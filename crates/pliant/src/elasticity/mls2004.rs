@@ -7,7 +7,7 @@
 use super::body::Constants;
 use super::rest::SliceRest;
 use crate::material::Law;
-use crate::math::{LANES, Lane, Mat3x8, Quatx8, Real, Sym3x8, Vec3, polar_rotation, svd_lanes};
+use crate::math::{LANES, Lane, Mat3x8, Quatx8, Real, Sym3x8, Vec3, svd_lanes};
 
 /// T_i = V_i P_i C_i; turns the rotation to that of F and sets the stiffness over that at rest, where they are needed.
 #[inline(always)]
@@ -18,10 +18,10 @@ pub(super) fn stress(
     F: Mat3x8,
     (rotation, stiffening): (&mut Quatx8, &mut Lane),
 ) -> Mat3x8 {
-    let P = match (k.law, null) {
+    let P = match (k.law_now(), null) {
         (Law::StVenantKirchhoff, None) => F.mul_mat(k.stress(k.green(F), lambda).full()),
         (law, null) => {
-            let (q, R) = polar_rotation(F, *rotation);
+            let (q, R) = k.rotation_of(F, *rotation);
             *rotation = q;
             // Missing dimensions move with the rotation: F + Σ R n ⊗ n.
             let F = null.map_or(F, |n| F + R.mul_mat(n.full()));

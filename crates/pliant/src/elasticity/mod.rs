@@ -7,6 +7,7 @@
 
 mod becker2009;
 mod body;
+mod gathering;
 mod implicit;
 mod mls2004;
 mod moduli;

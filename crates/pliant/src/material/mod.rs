@@ -4,7 +4,7 @@ mod laws;
 mod schedule;
 
 pub use laws::{Law, Tangent, first_piola};
-pub use schedule::{Schedule, SchedulePoint};
+pub use schedule::{Phase, Schedule, SchedulePoint};
 
 use crate::math::Real;
 

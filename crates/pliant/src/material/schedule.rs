@@ -14,6 +14,17 @@ pub struct SchedulePoint {
     pub viscosity: Real,
 }
 
+/// What matter with a schedule is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    Solid,
+    /// On its way from a solid to a liquid.
+    Melting,
+    Liquid,
+    /// On its way from a liquid back to the solid it was.
+    Gathering,
+}
+
 /// Moduli that change with time: given at some times, constant before the first and after the last.
 ///
 /// Between two times both moduli are interpolated geometrically, G(t) = G_a^(1-w) G_b^w: a fall over three decades takes
@@ -50,6 +61,19 @@ impl Schedule {
         Moduli { shear: between(a.moduli.shear, b.moduli.shear), bulk: between(a.moduli.bulk, b.moduli.bulk) }
     }
 
+    /// What it is at a time.
+    pub fn phase(&self, time: Real) -> Phase {
+        let next = self.points.partition_point(|point| point.time <= time);
+        let last = self.points.len() - 1;
+        let is_liquid = |k: usize| self.points[k.min(last)].moduli.is_liquid();
+        match (is_liquid(next.saturating_sub(1)), is_liquid(next)) {
+            (false, false) => Phase::Solid,
+            (false, true) => Phase::Melting,
+            (true, true) => Phase::Liquid,
+            (true, false) => Phase::Gathering,
+        }
+    }
+
     /// The viscosity at a time [Pa s].
     pub fn viscosity_at(&self, time: Real) -> Real {
         let next = self.points.partition_point(|point| point.time <= time);
@@ -69,6 +93,7 @@ impl Schedule {
 
 #[cfg(test)]
 mod tests {
+    use super::Phase::{Gathering, Melting, Solid};
     use super::*;
 
     fn stiff_soft_stiff() -> Schedule {
@@ -96,6 +121,8 @@ mod tests {
         assert!((schedule.at(1.5).shear / schedule.at(1.0).shear - 0.5).abs() < 1e-12);
         assert_eq!((schedule.viscosity_at(1.5), schedule.viscosity_at(2.0)), (1.5, 3.0));
         assert_eq!(schedule.stiffest(), schedule.at(0.0));
+        let phases = [0.5, 1.5, 2.0, 3.0, 4.0, 5.0].map(|time| schedule.phase(time));
+        assert_eq!(phases, [Solid, Melting, Gathering, Gathering, Solid, Solid]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::flow_forces::{Acting, FlowForces};
 use super::{Body, Pressure, Setup, ViscosityTotals};
 use crate::kernel::Kernel;
-use crate::material::FlowLaw;
+use crate::material::{FlowLaw, Phase};
 use crate::math::{Real, Vec3};
 use crate::neighbors::{Cells, CurrentNeighbors};
 use crate::particles::Particles;
@@ -32,8 +32,12 @@ pub(super) struct Flow {
     body_of: Vec<u32>,
     /// What rest neighbours contribute to a solid particle's density; 0 for liquids. By index in the store.
     rest_densities: Vec<f32>,
-    /// The same of bodies that are molten now and may be solid again.
+    /// The same of bodies that melt or are molten now and may be solid again.
     molten: Vec<(Range<usize>, Vec<f32>)>,
+    /// Bodies that gather themselves do not meet themselves.
+    gathering: Vec<bool>,
+    /// By how much pressure changed the accelerations of each solid in the last step, in sum [m/s2].
+    jolts: Vec<Vec3>,
     /// kappa = p V0 of the last step [J], by index in the store.
     pub kappa: Vec<f32>,
     /// The same of the boundary points.
@@ -101,6 +105,8 @@ impl Flow {
             body_of,
             rest_densities,
             molten: Vec::new(),
+            gathering: vec![false; bodies.len()],
+            jolts: Vec::new(),
             kappa: vec![0.0; n],
             volume_ratios: vec![1.0; n],
             virials: vec![0.0; n],
@@ -124,12 +130,14 @@ impl Flow {
     pub fn survey(&mut self, input: &FlowInput) {
         let Particles { positions, rest_positions, .. } = input.particles;
         let (body_of, rest, near) = (&self.body_of, &self.rest_densities, REST_REACH * self.kernel.h);
+        let gathering = &self.gathering;
         // neighbours at rest of a solid, and those just beyond, belong to its elasticity
         let counts = |i: u32, j: u32| {
             let (i, j) = (i as usize, j as usize);
             body_of[i] != body_of[j]
                 || rest[i] == 0.0
-                || rest_positions[i].distance_squared(rest_positions[j]) >= near * near
+                || !gathering[body_of[i] as usize]
+                    && rest_positions[i].distance_squared(rest_positions[j]) >= near * near
         };
         self.neighbors.build(positions, &self.particles, self.kernel.h, counts);
         self.walls.place(input.rigids.iter().map(RigidNow::as_wall));
@@ -241,7 +249,13 @@ impl Flow {
                 system.report()
             }
         };
+        self.jolts.clear();
+        self.jolts.resize(self.coefficients.len(), Vec3::ZERO);
         for (m, &i) in neighbors.members.iter().enumerate() {
+            if self.rest_densities[i as usize] > 0.0 {
+                let k = self.body_of[i as usize] as usize;
+                self.jolts[k] += system.acceleration(m) - self.held[i as usize];
+            }
             self.kappa[i as usize] = guess[m];
             self.volume_ratios[i as usize] = system.volume_ratio(m);
             self.virials[i as usize] = system.virial(m);
@@ -288,22 +302,31 @@ impl Flow {
         self.volume_ratios[i]
     }
 
-    /// A body melts, or is solid again; as a liquid it has this viscosity.
-    pub fn set_molten(&mut self, k: usize, body: &Body, molten: bool, viscosity: Real) {
+    /// What a body is now; as a liquid it has this viscosity. Already while it melts it keeps its volume as liquids do,
+    /// or its own weight would compress it until it bursts.
+    pub fn set_phase(&mut self, k: usize, body: &Body, phase: Phase, viscosity: Real) {
+        let liquid = phase == Phase::Liquid;
         if let Some(forces) = &mut self.forces {
-            forces.set_law(k, molten.then_some(FlowLaw { viscosity, ..body.material.flow }));
+            forces.set_law(k, liquid.then_some(FlowLaw { viscosity, ..body.material.flow }));
         }
+        self.gathering[k] = phase == Phase::Gathering;
+        self.coefficients[k] = (!liquid).then_some(body.material.friction);
+        let keeps_volume = matches!(phase, Phase::Melting | Phase::Liquid);
         let known = self.molten.iter().position(|(range, _)| *range == body.range);
         let own = &mut self.rest_densities[body.range.clone()];
         match known {
-            None if molten => {
+            None if keeps_volume => {
                 self.molten.push((body.range.clone(), own.to_vec()));
                 own.fill(0.0);
             }
-            Some(at) if !molten => own.copy_from_slice(&self.molten.swap_remove(at).1),
-            _ => return,
+            Some(at) if !keeps_volume => own.copy_from_slice(&self.molten.swap_remove(at).1),
+            _ => {}
         }
-        self.coefficients[k] = (!molten).then_some(body.material.friction);
+    }
+
+    /// By how much pressure changed the mean acceleration of a solid of so many particles in the last step [m/s2].
+    pub fn jolt(&self, k: usize, particles: usize) -> Real {
+        self.jolts.get(k).map_or(0.0, |jolt| jolt.length() / particles as Real)
     }
 
     /// The particles that take part have changed: those of these bodies do now.

@@ -11,7 +11,7 @@ use crate::elasticity::{Deformation, SolveReport, StepInput};
 use crate::forces::contact::ContactInput;
 use crate::forces::fields::Field;
 use crate::forces::rigid_contact::RigidContactInput;
-use crate::material::Material;
+use crate::material::{Material, Phase};
 use crate::math::{Real, Vec3, max_with_index, sum};
 use crate::particles::{FREE, Particles};
 use crate::pressure::PressureReport;
@@ -21,6 +21,8 @@ use std::time::Instant;
 
 /// How often a step is tried again with half the length before the run ends.
 const RETRIES: u32 = 8;
+/// How often a step is shortened because elasticity makes particles fast.
+const SHORTENINGS: u32 = 3;
 /// A step may move a particle by this many spacings; more is an explosion in the making.
 const MAX_MOVE: Real = 1.0;
 /// A body stretched by this factor has come apart.
@@ -79,7 +81,7 @@ impl Simulation {
             let i = limit.at.map_or(0, |(body, particle)| self.bodies[body].range.start + particle);
             return Err(self.error(Stage::Velocities, Trouble::NoStep, i, dt));
         }
-        let mut retries = 0;
+        let (mut retries, mut shortened) = (0, 0);
         let mut pressure;
         let (contacts, solve) = loop {
             self.apply_forces(dt); // explicit elasticity, gravity, fields, loads, damping
@@ -88,10 +90,18 @@ impl Simulation {
             self.take_sub_steps(dt);
             let solved = self.solve_implicit_bodies(dt);
             let contacts = self.resolve_contacts(dt);
-            let elastic_dt = dt;
-            dt = self.shorten(dt);
+            if shortened < SHORTENINGS
+                && let Some(shorter) = self.shorten(dt)
+            {
+                (dt, shortened) = (shorter, shortened + 1);
+                continue;
+            }
             self.act_between_particles(dt); // tension, adhesion, drag, XSPH, viscosity
-            pressure = self.solve_pressure(elastic_dt, dt);
+            pressure = self.solve_pressure(dt);
+            if let Some(shorter) = self.shorter_step_for_hits(dt) {
+                dt = shorter;
+                continue;
+            }
             self.move_pins(dt);
             self.push_carriers();
             match solved.and_then(|solve| self.check_velocities(dt).map(|()| solve)) {
@@ -280,16 +290,15 @@ impl Simulation {
         self.times.neighbors += milliseconds(start);
     }
 
-    /// The step again, now that the velocities before pressure are known [P18 Alg. 3]: what elasticity has made fast
-    /// must not pass through other matter.
-    fn shorten(&self, dt: Real) -> Real {
-        if self.flow.is_none() {
-            return dt;
-        }
+    /// A shorter step, now that the velocities before pressure are known [P18 Alg. 3]: what elasticity has made fast
+    /// must not pass through other matter. Elasticity is solved again for it: with the push of pressure for one time
+    /// and that of elasticity for another, nothing would rest.
+    fn shorten(&self, dt: Real) -> Option<Real> {
+        self.flow.as_ref()?;
         let next = &self.next_velocities;
         let (fastest, _) = max_with_index(next.len(), |i| next[i].length_squared());
         let longest = self.cfl() * self.setup.spacing / fastest.sqrt();
-        if longest < dt { longest.max(0.1 * dt) } else { dt }
+        (longest < dt).then(|| longest.max(0.1 * dt))
     }
 
     /// What acts between near particles of liquids besides pressure.
@@ -301,12 +310,11 @@ impl Simulation {
         self.times.forces += milliseconds(start);
     }
 
-    /// Velocities with which nothing is compressed at the end of the step. `elastic_dt` is the step that the elastic
-    /// forces were computed for.
-    fn solve_pressure(&mut self, elastic_dt: Real, dt: Real) -> PressureReport {
+    /// Velocities with which nothing is compressed at the end of the step.
+    fn solve_pressure(&mut self, dt: Real) -> PressureReport {
         let Some(flow) = &mut self.flow else { return PressureReport::default() };
         let start = Instant::now();
-        flow.push_solids(-elastic_dt, &mut self.next_velocities);
+        flow.push_solids(-dt, &mut self.next_velocities);
         let report = flow.solve(dt, self.rigids.now(), &mut self.next_velocities);
         push_rigids(&mut self.rigids, &flow.impulses);
         flow.rub(dt, self.rigids.now(), &self.particles.positions, &mut self.next_velocities);
@@ -441,12 +449,18 @@ impl Simulation {
         for body in &mut self.bodies {
             if let (Some(schedule), Some(solid)) = (&body.material.schedule, &mut body.solid) {
                 solid.elastic.set_moduli(schedule.at(self.time));
+                solid.elastic.set_gathering(schedule.phase(self.time) == Phase::Gathering);
             }
         }
         if let Some(flow) = &mut self.flow {
             for (k, body) in self.bodies.iter().enumerate() {
-                if let (Some(_), Some(solid)) = (&body.material.schedule, &body.solid) {
-                    flow.set_molten(k, body, solid.is_molten(), body.material.viscosity_at(self.time));
+                if let (Some(schedule), Some(_)) = (&body.material.schedule, &body.solid) {
+                    // without stiffness it is liquid already, or still
+                    let phase = match schedule.at(self.time).is_liquid() {
+                        true => Phase::Liquid,
+                        false => schedule.phase(self.time),
+                    };
+                    flow.set_phase(k, body, phase, schedule.viscosity_at(self.time));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! How long the next step may be, and what says so.
 
-use super::{Pressure, Simulation, TimeStep};
+use super::{Pressure, Simulation, Solid, TimeStep};
 use crate::elasticity::SolveReport;
 use crate::forces::surface_tension::longest_step;
 use crate::math::{Real, max_with_index};
@@ -12,6 +12,11 @@ const XSPH_SAFETY: Real = 0.25;
 
 /// Iterations of a system in a step above which shorter steps are taken.
 const MANY_ITERATIONS: usize = 120;
+
+/// A solid is hit when pressure changes its mean acceleration by so many times gravity from one step to the next.
+const HIT: Real = 2.0;
+/// Spacings a wave may travel in a step through a solid that is hit.
+const HIT_SPACINGS: Real = 2.0;
 
 /// What limits the time step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +33,7 @@ pub enum Criterion {
     Damping,
     /// The surface tension or adhesion of a liquid.
     Tension,
-    /// Implicit solves took many iterations.
+    /// Implicit solves took many iterations, or a solid was hit.
     Effort,
     /// Sound in a weakly compressible liquid.
     Sound,
@@ -129,6 +134,29 @@ impl Simulation {
             i if i < MANY_ITERATIONS / 2 => 1.25 * self.effort_dt,
             _ => self.effort_dt,
         };
+        self.effort_dt = self.effort_dt.min(self.impact_step());
+    }
+
+    /// A shorter step to take instead, if solids are hit in this one.
+    pub(super) fn shorter_step_for_hits(&self, dt: Real) -> Option<Real> {
+        let adaptive = matches!(self.setup.time_step, TimeStep::Adaptive { .. });
+        Some(self.impact_step()).filter(|longest| adaptive && *longest < 0.9 * dt)
+    }
+
+    /// The longest step for the solids that are hit. Pressure stops the particles that touch, and elasticity learns of it
+    /// in the next step: what the others have moved by then must not strain a stiff body by more than its momentum can.
+    fn impact_step(&self) -> Real {
+        let Some(flow) = &self.flow else { return Real::INFINITY };
+        let hard = HIT * self.setup.gravity.length();
+        let step = |(k, solid): (usize, &Solid)| {
+            let body = &self.bodies[k];
+            let wave_speed = (solid.elastic.moduli().p_wave_modulus() / body.material.density).sqrt();
+            match flow.jolt(k, body.range.len()) > hard {
+                true => HIT_SPACINGS * self.setup.spacing / wave_speed,
+                false => Real::INFINITY,
+            }
+        };
+        self.solids().map(step).fold(Real::INFINITY, Real::min)
     }
 
     /// Body and particle within the body of a particle of the store.
@@ -140,7 +168,7 @@ impl Simulation {
     /// Words for a limit: "stiffness of \"beam\" (particle 12)".
     pub fn describe(&self, limit: &TimeStepLimit) -> String {
         match limit.at {
-            None if limit.criterion == Criterion::Effort => "the effort of the solvers".to_string(),
+            None if limit.criterion == Criterion::Effort => "the effort of the solvers and hits".to_string(),
             None if limit.criterion == Criterion::Sound => "the speed of sound of the liquids".to_string(),
             None if limit.criterion == Criterion::RigidSpeed => "the speed of a rigid body".to_string(),
             None => "time_step of the scene".to_string(),
