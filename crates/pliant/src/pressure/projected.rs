@@ -50,7 +50,7 @@ const WORK: Real = 0.2;
 /// Iterations of every step: what is nearly at rest, and cheap, comes to rest exactly.
 const FEWEST: usize = 4;
 /// Share of the density error allowed below which it is not asked for more than the fewest iterations.
-const STRICT: Real = 0.2;
+const STRICT: Real = 0.05;
 /// Share of the density error allowed below which nothing is left to do.
 const LITTLE: Real = 1e-3;
 /// Least square of the gradients of a particle that is pressed, relative to a pair at rest.

@@ -408,3 +408,97 @@ fn plane_integral(kernel: Kernel, z: Real) -> Real {
     let knot = z.max(0.5 * kernel.h); // where the pieces of the cubic spline meet
     std::f64::consts::TAU * (over(z, knot) + over(knot, kernel.h.max(z)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::KernelKind;
+    use crate::math::Quat;
+
+    fn neighbors_of(points: &[Vec3], h: Real) -> CurrentNeighbors {
+        let all: Vec<u32> = (0..points.len() as u32).collect();
+        let mut neighbors = CurrentNeighbors::default();
+        neighbors.build(points, &all, h, |_, _| true);
+        neighbors
+    }
+
+    fn placed(shape: &RigidShape, spacing: Real, kind: KernelKind, turn: Quat) -> Walls {
+        let mut walls = Walls::new(Kernel::new(kind, 2.0 * spacing), spacing);
+        walls.add(shape);
+        let body = WallBody {
+            position: Vec3::new(0.3, -0.2, 0.1),
+            to_world: Mat3::from_quat(turn),
+            center: Vec3::ZERO,
+            inverse_mass: 0.0,
+            inverse_inertia: Mat3::ZERO,
+        };
+        walls.place([body].into_iter());
+        walls
+    }
+
+    /// Forces are those of a potential: what else they were, a liquid at rest would be stirred by them.
+    #[test]
+    fn gradients_are_derivatives_of_densities() {
+        let turn = Quat::from_scaled_axis(Vec3::new(0.4, -0.9, 0.3));
+        for (shape, inside) in [
+            (RigidShape::Plane { normal: Vec3::Y }, Vec3::ZERO),
+            (RigidShape::Container { size: Vec3::new(0.6, 0.5, 0.7) }, Vec3::new(-0.29, -0.24, 0.335)),
+            (RigidShape::Box { size: Vec3::splat(0.4) }, Vec3::new(0.21, 0.19, 0.05)),
+            (RigidShape::Sphere { radius: 0.2 }, Vec3::new(0.12, 0.11, 0.13)),
+        ] {
+            for (spacing, kind) in [(0.05, KernelKind::WendlandC2), (0.03, KernelKind::CubicSpline)] {
+                let walls = placed(&shape, spacing, kind, turn);
+                for (k, away) in [0.2, 0.5, 0.9].into_iter().enumerate() {
+                    let outward = shape.surface(inside).normal * (away * spacing);
+                    let x = walls.bodies[0].position + turn * (inside + outward);
+                    let at = |x: Vec3| {
+                        let (mut touches, mut presses) = (Vec::new(), Vec::new());
+                        walls.touches_of(0, x, &mut touches, &mut presses);
+                        touches.first().map_or((0.0, Vec3::ZERO), |t| (t.density, t.gradient))
+                    };
+                    let step = 1e-6 * spacing;
+                    let slope = |d: Vec3| (at(x + d * step).0 - at(x - d * step).0) / (2.0 * step);
+                    let derivative = Vec3::new(slope(Vec3::X), slope(Vec3::Y), slope(Vec3::Z));
+                    let gradient = at(x).1;
+                    assert!(k > 0 || gradient.length() > 0.1 / spacing, "{shape:?} is felt");
+                    let error = (gradient - derivative).length();
+                    let rounding = 1e-5 * gradient.length() + 1e-7 / spacing;
+                    assert!(error < rounding, "{shape:?} {k}: {gradient} is not {derivative}");
+                }
+            }
+        }
+    }
+
+    /// A lattice of particles at a smooth face, and on top of a sampled one, compresses nothing.
+    #[test]
+    fn a_lattice_at_a_wall_is_at_rest() {
+        for spacing in [0.05, 0.02] {
+            let kernel = Kernel::new(KernelKind::WendlandC2, 2.0 * spacing);
+            let cell = 1.0 / kernel.lattice_sum(spacing);
+            let layers = |x: Real| cell * (kernel.layer_sum(spacing, 0.0) + kernel.layer_sum(spacing, x));
+            let walls = placed(
+                &RigidShape::Plane { normal: Vec3::Y },
+                spacing,
+                KernelKind::WendlandC2,
+                Quat::IDENTITY,
+            );
+            let (mut touches, mut presses) = (Vec::new(), Vec::new());
+            let above = walls.bodies[0].position + Vec3::Y * (0.5 * spacing);
+            walls.touches_of(0, above, &mut touches, &mut presses);
+            assert!((touches[0].density + layers(spacing) - 1.0).abs() < 1e-9, "{}", touches[0].density);
+
+            let shape = RigidShape::Box { size: Vec3::splat(8.0 * spacing) };
+            let mut walls = placed(&shape, spacing, KernelKind::WendlandC2, Quat::IDENTITY);
+            let at = |k: i64| (k as Real + 0.5) * spacing;
+            let lattice = (-6..6).flat_map(|i| (-6..6).flat_map(move |j| (-6..6).map(move |k| [i, j, k])));
+            let outside: Vec<Vec3> = lattice
+                .map(|p| Vec3::from_array(p.map(at)))
+                .filter(|p| shape.surface(*p).distance > 0.0)
+                .map(|p| p + walls.bodies[0].position)
+                .collect();
+            walls.touch(&neighbors_of(&outside, kernel.h), &outside);
+            let worst = (0..walls.len()).map(|b| walls.compression(b).abs()).fold(0.0, f32::max);
+            assert!(worst < 1e-5, "{worst}");
+        }
+    }
+}
