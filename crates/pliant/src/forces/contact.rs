@@ -46,6 +46,8 @@ pub struct ContactBody {
 pub struct ContactInput<'a> {
     pub positions: &'a [Vec3],
     pub rest_positions: &'a [Vec3],
+    /// Velocities of the step before.
+    pub arriving: &'a [Vec3],
     /// 1/m, zero for pinned particles [1/kg].
     pub inverse_mass: &'a (dyn Fn(usize) -> Real + Sync),
     pub dt: Real,
@@ -229,8 +231,9 @@ impl ParticleContacts {
             false => Vec3::Y * if i < j { 1.0 } else { -1.0 }, // on top of each other: any direction, but opposite
         };
         let v_n = (velocities[i] - velocities[j]).dot(n);
-        let restitution = self.law(m, o).restitution;
-        missing_velocity(gap, v_n, restitution, self.spacing, input.dt).map(|missing| (n, missing))
+        let arrives = (input.arriving[i] - input.arriving[j]).dot(n);
+        let target = needed_velocity(gap, arrives, self.law(m, o).restitution, self.spacing, input.dt);
+        (v_n < target.least).then(|| (n, target.after - v_n))
     }
 
     fn law(&self, m: usize, o: usize) -> SurfaceLaw {
@@ -285,27 +288,25 @@ impl ParticleContacts {
     }
 }
 
-/// Least normal velocity of a contact: a gap is closed and not crossed, an overlap is let go gently.
-pub(super) fn needed_velocity(gap: Real, spacing: Real, dt: Real) -> Real {
-    if gap >= 0.0 { -gap / dt } else { (-gap * RELEASE / dt).min(RELEASE_SPEED * spacing) }
+/// Normal velocities of a contact: one that brings it nearer than `least` is made `after`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NormalVelocity {
+    pub least: Real,
+    pub after: Real,
 }
 
-/// Normal velocity a contact lacks: after the step the gap is closed and not crossed, an overlap is let go gently, and
-/// a bounce keeps its part of the approach.
-pub(super) fn missing_velocity(
+/// A gap is closed and not crossed, an overlap is let go gently, and a bounce keeps its part of the velocity it arrives
+/// with: that of the step before. Forces of the step that push into the contact do no work, and would if they bounced.
+pub(super) fn needed_velocity(
     gap: Real,
-    v_n: Real,
+    arrives: Real,
     restitution: Real,
     spacing: Real,
     dt: Real,
-) -> Option<Real> {
-    let needed = needed_velocity(gap, spacing, dt);
-    if v_n >= needed {
-        return None;
-    }
-    let bounces = restitution > 0.0 && v_n < 0.0;
-    let target = if bounces { needed.max(-restitution * v_n) } else { needed };
-    Some(target - v_n)
+) -> NormalVelocity {
+    let least = if gap >= 0.0 { -gap / dt } else { (-gap * RELEASE / dt).min(RELEASE_SPEED * spacing) };
+    let bounce = if restitution > 0.0 && arrives < 0.0 { -restitution * arrives } else { least };
+    NormalVelocity { least, after: least.max(bounce) }
 }
 
 /// Change of the sliding velocity: against it, at most mu times the normal change, never past rest.
@@ -347,7 +348,13 @@ mod tests {
         };
         let first = closing(&v);
         let inverse = |i: usize| 1.0 / mass(i);
-        let input = ContactInput { positions: &x, rest_positions: &x, inverse_mass: &inverse, dt: 1e-3 };
+        let input = ContactInput {
+            positions: &x,
+            rest_positions: &x,
+            arriving: &v.clone(),
+            inverse_mass: &inverse,
+            dt: 1e-3,
+        };
         let count = contacts(100).resolve(&input, &mut v);
         let after: Vec3 = v.iter().enumerate().map(|(i, v)| *v * mass(i)).sum();
         assert!(count >= 25);
@@ -362,7 +369,8 @@ mod tests {
         alone.between_bodies = false;
         let mut v = v0.clone();
         let free = |_: usize| 1.0;
-        let input = ContactInput { positions: &x, rest_positions: &x, inverse_mass: &free, dt: 1e-3 };
+        let input =
+            ContactInput { positions: &x, rest_positions: &x, arriving: &v0, inverse_mass: &free, dt: 1e-3 };
         assert_eq!(alone.resolve(&input, &mut v), 0);
         let pinned = |i: usize| if i < 50 { 0.0 } else { 1.0 };
         let input = ContactInput { inverse_mass: &pinned, ..input };

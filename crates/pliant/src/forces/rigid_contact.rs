@@ -4,7 +4,7 @@
 //! contacts of a pass act at once: each sees a body as heavy as its share of the contacts, and so together they never
 //! push further than needed.
 
-use super::contact::{SurfaceLaw, friction, missing_velocity, needed_velocity};
+use super::contact::{NormalVelocity, SurfaceLaw, friction, needed_velocity};
 use crate::math::{Real, Vec3};
 use crate::rigid::{RigidNow, RigidWorld, Surface};
 use rayon::prelude::*;
@@ -18,6 +18,8 @@ const TASK: usize = 512;
 /// Everything these contacts read of the particles.
 pub struct RigidContactInput<'a> {
     pub positions: &'a [Vec3],
+    /// Velocities of the step before.
+    pub arriving: &'a [Vec3],
     /// 1/m, zero for held particles [1/kg].
     pub inverse_mass: &'a (dyn Fn(usize) -> Real + Sync),
     /// Rigid body that carries a particle: they do not meet.
@@ -104,20 +106,18 @@ impl RigidContacts {
         v: Vec3,
     ) -> Option<Touch> {
         let x = input.positions[i];
-        let Surface { distance, normal } = rigid.surface(x);
-        let gap = distance - 0.5 * self.spacing;
-        if gap > self.spacing || (input.carrier)(i) == Some(k) {
+        let (normal, law, target) = self.target(input, (i, law), rigid)?;
+        if (input.carrier)(i) == Some(k) {
             return None;
         }
-        let law = law.mean(SurfaceLaw { friction: rigid.friction, restitution: rigid.restitution });
-        let needed = needed_velocity(gap, self.spacing, input.dt);
+        // a bounce is decided once; later passes only see to it
         let v_n = (v - rigid.velocity_at(x)).dot(normal);
-        let bounce = if v_n < needed && v_n < 0.0 { -law.restitution * v_n } else { needed };
+        let least = if v_n < target.least { target.after } else { target.least };
         Some(Touch {
             particle: i,
             rigid: k,
             normal,
-            target: if law.restitution > 0.0 { needed.max(bounce) } else { needed },
+            target: least,
             friction: law.friction,
             impulse: Vec3::ZERO,
         })
@@ -195,10 +195,10 @@ impl RigidContacts {
                 let start = first + task * TASK;
                 let x = &input.positions[start..start + velocities.len()];
                 let near = self.near(rigids, x, |rigid| !rigid.is_dynamic());
-                for (n, (v, x)) in velocities.iter_mut().zip(x).enumerate() {
+                for (i, v) in (start..).zip(velocities) {
                     for &k in &near {
-                        if (input.carrier)(start + n) != Some(k) {
-                            *v = self.meet(input.dt, &rigids[k], *law, *x, *v);
+                        if (input.carrier)(i) != Some(k) {
+                            *v = self.meet(input, &rigids[k], (i, *law), *v);
                         }
                     }
                 }
@@ -207,19 +207,40 @@ impl RigidContacts {
     }
 
     /// Velocity of a particle after its contact with a body that nothing moves.
-    fn meet(&self, dt: Real, rigid: &RigidNow, law: SurfaceLaw, x: Vec3, v: Vec3) -> Vec3 {
-        let Surface { distance, normal: n } = rigid.surface(x);
-        let gap = distance - 0.5 * self.spacing;
-        if gap > self.spacing {
+    fn meet(
+        &self,
+        input: &RigidContactInput,
+        rigid: &RigidNow,
+        (i, law): (usize, SurfaceLaw),
+        v: Vec3,
+    ) -> Vec3 {
+        let Some((n, law, target)) = self.target(input, (i, law), rigid) else { return v };
+        let relative = v - rigid.velocity_at(input.positions[i]);
+        let v_n = relative.dot(n);
+        if v_n >= target.least {
             return v;
         }
-        let relative = v - rigid.velocity_at(x);
-        let v_n = relative.dot(n);
-        let law = law.mean(SurfaceLaw { friction: rigid.friction, restitution: rigid.restitution });
-        match missing_velocity(gap, v_n, law.restitution, self.spacing, dt) {
-            Some(missing) => v + n * missing + friction(relative - n * v_n, missing, law.friction),
-            None => v,
+        let missing = target.after - v_n;
+        v + n * missing + friction(relative - n * v_n, missing, law.friction)
+    }
+
+    /// Normal, law and normal velocities of the contact of a particle with a body, if they are near.
+    fn target(
+        &self,
+        input: &RigidContactInput,
+        (i, law): (usize, SurfaceLaw),
+        rigid: &RigidNow,
+    ) -> Option<(Vec3, SurfaceLaw, NormalVelocity)> {
+        let x = input.positions[i];
+        let Surface { distance, normal } = rigid.surface(x);
+        let gap = distance - 0.5 * self.spacing;
+        if gap > self.spacing {
+            return None;
         }
+        let law = law.mean(SurfaceLaw { friction: rigid.friction, restitution: rigid.restitution });
+        let arrives = (input.arriving[i] - rigid.velocity_at(x)).dot(normal);
+        let target = needed_velocity(gap, arrives, law.restitution, self.spacing, input.dt);
+        Some((normal, law, target))
     }
 }
 

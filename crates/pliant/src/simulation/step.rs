@@ -339,20 +339,21 @@ impl Simulation {
         }
         let start = Instant::now();
         let (time, setup) = (self.time, &self.setup);
-        let Particles { positions, rest_positions, masses, pins, .. } = &self.particles;
+        let Particles { positions, rest_positions, velocities, masses, pins, .. } = &self.particles;
         let bodies = &self.bodies;
         let held = |i: usize| {
             pins[i] != FREE
                 && setup.bodies[bodies.partition_point(|b| b.range.end <= i)].is_told(pins[i], time)
         };
         let inverse_mass = |i: usize| if held(i) { 0.0 } else { 1.0 / masses[i] };
-        let input = ContactInput { positions, rest_positions, inverse_mass: &inverse_mass, dt };
+        let arriving = velocities.as_slice();
+        let input = ContactInput { positions, rest_positions, arriving, inverse_mass: &inverse_mass, dt };
         let contacts = self.contacts.resolve(&input, &mut self.next_velocities);
         let attached = &self.attached;
         let carrier = |i: usize| if pins[i] == FREE { None } else { carrier(attached, i, time) };
         let laws: Vec<_> = bodies.iter().map(|b| (b.range.clone(), b.surface_law())).collect();
         let (inverse_mass, carrier) = (&inverse_mass, &carrier);
-        let input = RigidContactInput { positions, inverse_mass, carrier, bodies: &laws, dt };
+        let input = RigidContactInput { positions, arriving, inverse_mass, carrier, bodies: &laws, dt };
         self.rigid_contacts.resolve(&input, &mut self.rigids, &mut self.next_velocities);
         self.times.contact += milliseconds(start);
         contacts
