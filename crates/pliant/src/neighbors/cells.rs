@@ -14,6 +14,8 @@ pub struct Cells {
     size: Real,
     origin: Vec3,
     dims: [i32; 3],
+    /// Are all points in the box?
+    holds_all: bool,
     /// First sorted point of each cell; one more at the end.
     starts: Vec<u32>,
     /// Points by cell, rising within a cell.
@@ -69,7 +71,9 @@ impl Cells {
         }
         let mean = mean / n.max(1) as Real;
         let cells = |lo: Vec3, hi: Vec3| ((hi - lo) / self.size + Vec3::ONE).element_product();
+        self.holds_all = true;
         while cells(lo, hi) > CELLS_PER_POINT * n as Real + 1e3 {
+            self.holds_all = false;
             (lo, hi) = (mean + (lo - mean) * 0.8, mean + (hi - mean) * 0.8);
         }
         self.origin = lo;
@@ -77,39 +81,66 @@ impl Cells {
         self.dims = [dims.x as i32 + 1, dims.y as i32 + 1, dims.z as i32 + 1];
     }
 
-    fn cell(&self, p: Vec3) -> [i32; 3] {
+    /// Number of cells along each axis.
+    pub fn dims(&self) -> [i32; 3] {
+        self.dims
+    }
+
+    /// The cell of a point, or the border cell next to it.
+    pub fn cell(&self, p: Vec3) -> [i32; 3] {
         let q = (p - self.origin) / self.size;
         let along = |x: Real, n: i32| (x.floor().clamp(0.0, (n - 1) as Real)) as i32;
         [along(q.x, self.dims[0]), along(q.y, self.dims[1]), along(q.z, self.dims[2])]
+    }
+
+    /// The cell of a point by its place in `order`.
+    pub fn cell_of_sorted(&self, at: usize) -> [i32; 3] {
+        let cell = self.number_of_sorted(at) as i32;
+        let [nx, ny, _] = self.dims;
+        [cell % nx, cell / nx % ny, cell / nx / ny]
+    }
+
+    /// The number of this cell.
+    #[inline(always)]
+    pub fn number_of_sorted(&self, at: usize) -> u32 {
+        self.cell_of[self.order[at] as usize]
+    }
+
+    /// Ranges of `order` that hold the points of a box of cells, its last cell included.
+    pub fn runs(&self, first: [i32; 3], last: [i32; 3]) -> impl Iterator<Item = Range<usize>> {
+        let rows = (first[2]..=last[2]).flat_map(move |z| (first[1]..=last[1]).map(move |y| (y, z)));
+        rows.map(move |(y, z)| {
+            let (a, b) = (self.index([first[0], y, z]), self.index([last[0], y, z]));
+            self.starts[a] as usize..self.starts[b + 1] as usize
+        })
     }
 
     fn index(&self, c: [i32; 3]) -> usize {
         (c[2] as usize * self.dims[1] as usize + c[1] as usize) * self.dims[0] as usize + c[0] as usize
     }
 
-    /// Is the point so far out that its cell may hold others at any distance?
-    pub fn is_outside(&self, p: Vec3) -> bool {
-        let q = (p - self.origin) / self.size;
-        let top = Vec3::new(self.dims[0] as Real, self.dims[1] as Real, self.dims[2] as Real);
-        q.cmplt(Vec3::ONE).any() || q.cmpgt(top - Vec3::ONE).any()
+    /// Is the point, by its place in `order`, in a cell that may hold others at any distance?
+    #[inline(always)]
+    pub fn is_outside(&self, at: usize) -> bool {
+        !self.holds_all && {
+            let cell = self.cell_of_sorted(at);
+            (0..3).any(|k| cell[k] == 0 || cell[k] == self.dims[k] - 1)
+        }
     }
 
     /// Ranges of `order` that hold all points within a cell size of p, and others: at most nine.
-    pub fn for_each_run(&self, p: Vec3, mut run: impl FnMut(Range<usize>)) {
-        if self.order.is_empty() {
-            return;
+    pub fn for_each_run(&self, p: Vec3, run: impl FnMut(Range<usize>)) {
+        if !self.order.is_empty() {
+            self.for_each_run_around(self.cell(p), run);
         }
-        let [cx, cy, cz] = self.cell(p);
-        let (x0, x1) = ((cx - 1).max(0), (cx + 1).min(self.dims[0] - 1));
-        for z in (cz - 1).max(0)..=(cz + 1).min(self.dims[2] - 1) {
-            for y in (cy - 1).max(0)..=(cy + 1).min(self.dims[1] - 1) {
-                let (first, last) = (self.index([x0, y, z]), self.index([x1, y, z]));
-                let range = self.starts[first] as usize..self.starts[last + 1] as usize;
-                if !range.is_empty() {
-                    run(range);
-                }
-            }
-        }
+    }
+
+    /// The same of a cell.
+    pub fn for_each_run_around(&self, [cx, cy, cz]: [i32; 3], mut run: impl FnMut(Range<usize>)) {
+        let [nx, ny, nz] = self.dims;
+        let first = [(cx - 1).max(0), (cy - 1).max(0), (cz - 1).max(0)];
+        let last = [(cx + 1).min(nx - 1), (cy + 1).min(ny - 1), (cz + 1).min(nz - 1)];
+        self.runs(first, last).filter(|range| !range.is_empty()).for_each(&mut run);
     }
 
     /// Bytes held.

@@ -19,11 +19,12 @@ pub const CHUNK_PARTICLES: usize = SLICES * LANES;
 /// Who is within the support radius h of whom.
 #[derive(Debug, Default)]
 pub struct CurrentNeighbors {
-    cells: Cells,
+    /// The members by cell: `order` is theirs.
+    pub cells: Cells,
     h: Real,
     /// Index in the store of each particle, in the order of the cells; below, "member" is an index into this.
     pub members: Vec<u32>,
-    /// Coordinates of the members, in steps of h/2²⁰; a lane longer than the members.
+    /// Coordinates of the members, in steps of h/2²⁰.
     coordinates: [Vec<i32>; 3],
     chunks: Vec<Chunk>,
 }
@@ -35,7 +36,17 @@ struct Chunk {
     rows: Vec<[u32; LANES]>,
     /// First row of each slice; one more at the end.
     slices: Vec<u32>,
-    lists: [Vec<u32>; LANES],
+    near: Near,
+}
+
+/// The members in and around a cell.
+#[derive(Debug, Default)]
+struct Near {
+    cell: u32,
+    /// Coordinates relative to a member of the cell: exact, as they are small. Full lanes; those without a member are far
+    /// away.
+    coordinates: [Vec<f32>; 3],
+    members: Vec<u32>,
 }
 
 /// The neighbours of eight consecutive members.
@@ -81,38 +92,35 @@ impl CurrentNeighbors {
             .par_extend(self.cells.order.par_iter().with_min_len(4096).map(|&k| particles[k as usize]));
         let n = self.members.len();
         for (axis, column) in self.coordinates.iter_mut().enumerate() {
-            column.resize(n + LANES, 0);
-            column[..n].par_iter_mut().with_min_len(4096).zip(&self.members).for_each(|(c, &i)| {
+            column.resize(n, 0);
+            column.par_iter_mut().with_min_len(4096).zip(&self.members).for_each(|(c, &i)| {
                 *c = (positions[i as usize][axis] / h * STEPS).round() as i64 as i32; // wraps 2048 h away
             });
         }
         let mut chunks = std::mem::take(&mut self.chunks);
         chunks.resize_with(n.div_ceil(CHUNK_PARTICLES), Chunk::default);
         chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
-            chunk.rows.clear();
-            chunk.slices.clear();
-            chunk.slices.push(0);
-            let slices = (n - c * CHUNK_PARTICLES).min(CHUNK_PARTICLES).div_ceil(LANES);
-            for s in 0..slices {
-                let first = c * CHUNK_PARTICLES + s * LANES;
-                for lane in 0..LANES {
-                    chunk.lists[lane].clear();
-                    if first + lane < n {
-                        let list = &mut chunk.lists[lane];
-                        self.search(positions, first + lane, |j| {
-                            if counts(self.members[first + lane], self.members[j]) {
-                                list.push(j as u32);
+            let Chunk { rows, slices, near, .. } = chunk;
+            rows.clear();
+            slices.clear();
+            slices.push(0);
+            near.members.clear();
+            let last = ((c + 1) * CHUNK_PARTICLES).min(n);
+            for first in (c * CHUNK_PARTICLES..last).step_by(LANES) {
+                let (start, own) = (rows.len(), Slice { first, rows: &[] }.own(n));
+                for lane in 0..LANES.min(n - first) {
+                    let mut k = start;
+                    self.search(positions, first + lane, near, |j| {
+                        if counts(self.members[first + lane], self.members[j as usize]) {
+                            if k == rows.len() {
+                                rows.push(own);
                             }
-                        });
-                    }
+                            rows[k][lane] = j;
+                            k += 1;
+                        }
+                    });
                 }
-                let longest = chunk.lists.iter().map(Vec::len).max().unwrap_or(0);
-                let Chunk { rows, lists, .. } = chunk;
-                rows.extend((0..longest).map(|k| {
-                    let own = |lane: usize| (first + lane).min(n - 1) as u32;
-                    std::array::from_fn(|lane| lists[lane].get(k).copied().unwrap_or(own(lane)))
-                }));
-                chunk.slices.push(chunk.rows.len() as u32);
+                slices.push(rows.len() as u32);
             }
         });
         self.chunks = chunks;
@@ -120,40 +128,33 @@ impl CurrentNeighbors {
 
     /// Calls `found` with all that are near member m, in the order of the cells. Pairs on the rim, where kernels vanish,
     /// are left out.
-    fn search(&self, positions: &[Vec3], m: usize, mut found: impl FnMut(usize)) {
+    fn search(&self, positions: &[Vec3], m: usize, near: &mut Near, mut found: impl FnMut(u32)) {
         let x = positions[self.members[m] as usize];
-        let outside = self.cells.is_outside(x);
-        let [cx, cy, cz] = self.coordinates.each_ref().map(|column| i32x8::splat(column[m]));
+        let is_outside = self.cells.is_outside(m);
+        if near.cell != self.cells.number_of_sorted(m) || near.members.is_empty() || is_outside {
+            near.gather(self, m);
+        }
+        let at = near.members.partition_point(|&other| (other as usize) < m);
+        let own = near.coordinates.each_ref().map(|column| Lane::splat(column[at]));
         let reach = Lane::splat((STEPS * STEPS * (1.0 - 2e-6)) as f32);
-        self.cells.for_each_run(x, |run| {
-            let mut at = run.start;
-            while at < run.end {
-                let d = |own: i32x8, axis: usize| {
-                    let others: [i32; LANES] = self.coordinates[axis][at..at + LANES]
-                        .try_into()
-                        .expect("a lane longer than the members");
-                    (own - i32x8::from(others)).round_float()
+        let [xs, ys, zs] = near.coordinates.each_ref().map(|column| column.as_chunks::<LANES>().0);
+        for (batch, ((x_j, y_j), z_j)) in xs.iter().zip(ys).zip(zs).enumerate() {
+            let (dx, dy, dz) =
+                (own[0] - Lane::from(*x_j), own[1] - Lane::from(*y_j), own[2] - Lane::from(*z_j));
+            let squared = dx.mul_add(dx, dy.mul_add(dy, dz * dz));
+            let mut hits = squared.simd_lt(reach).to_bitmask();
+            while hits != 0 {
+                let other = near.members[batch * LANES + hits.trailing_zeros() as usize];
+                hits &= hits - 1;
+                let is_near = || {
+                    let j = self.members[other as usize] as usize;
+                    !is_outside || positions[j].distance_squared(x) < self.h * self.h
                 };
-                let (dx, dy, dz) = (d(cx, 0), d(cy, 1), d(cz, 2));
-                let squared = dx.mul_add(dx, dy.mul_add(dy, dz * dz));
-                let mut hits = squared.simd_lt(reach).to_bitmask();
-                if run.end - at < LANES {
-                    hits &= (1 << (run.end - at)) - 1;
+                if other as usize != m && is_near() {
+                    found(other);
                 }
-                while hits != 0 {
-                    let other = at + hits.trailing_zeros() as usize;
-                    hits &= hits - 1;
-                    let is_near = || {
-                        let j = self.members[other] as usize;
-                        !outside || positions[j].distance_squared(x) < self.h * self.h
-                    };
-                    if other != m && is_near() {
-                        found(other);
-                    }
-                }
-                at += LANES;
             }
-        });
+        }
     }
 
     /// Σ W of member m over near pairs that do not count [1/m3].
@@ -165,10 +166,13 @@ impl CurrentNeighbors {
         counts: impl Fn(u32, u32) -> bool,
     ) -> Real {
         let (i, mut sum) = (self.members[m], 0.0);
-        self.search(positions, m, |other| {
-            let j = self.members[other];
-            if !counts(i, j) {
-                sum += kernel.w(positions[j as usize].distance(positions[i as usize]));
+        let x = positions[i as usize];
+        self.cells.for_each_run(x, |run| {
+            for j in run.filter(|&other| other != m).map(|other| self.members[other]) {
+                let r = positions[j as usize].distance(x);
+                if r < kernel.h && !counts(i, j) {
+                    sum += kernel.w(r);
+                }
             }
         });
         sum
@@ -214,9 +218,27 @@ impl CurrentNeighbors {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        let chunk = |c: &Chunk| c.rows.capacity() * 32 + c.slices.capacity() * 4;
+        let chunk =
+            |c: &Chunk| c.rows.capacity() * 32 + c.slices.capacity() * 4 + c.near.members.capacity() * 16;
         let lists: usize = self.chunks.iter().map(chunk).sum();
         lists + self.cells.bytes() + 4 * (self.members.capacity() + 3 * self.coordinates[0].capacity())
+    }
+}
+
+impl Near {
+    /// Gathers what is in and around the cell of member m.
+    fn gather(&mut self, all: &CurrentNeighbors, m: usize) {
+        self.cell = all.cells.number_of_sorted(m);
+        self.members.clear();
+        let cell = all.cells.cell_of_sorted(m);
+        all.cells.for_each_run_around(cell, |run| self.members.extend(run.map(|other| other as u32)));
+        let full = self.members.len().next_multiple_of(LANES);
+        for (column, coordinates) in self.coordinates.iter_mut().zip(&all.coordinates) {
+            let own = coordinates[m];
+            column.clear();
+            column.extend(self.members.iter().map(|&j| coordinates[j as usize].wrapping_sub(own) as f32));
+            column.resize(full, f32::MAX);
+        }
     }
 }
 

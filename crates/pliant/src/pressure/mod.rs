@@ -13,6 +13,7 @@
 //!   c + dt D v* - dt² D M⁻¹ Dᵀ kappa <= 0,   and = 0 where kappa > 0,
 //! a quadratic problem with bounds (`projected.rs`). Rigid bodies take part with their own mass and inertia.
 
+mod coarse;
 mod friction;
 mod projected;
 mod system;

@@ -1,10 +1,13 @@
-//! Pressure by conjugate gradients with bounds [Dostál & Schöberl 2005, MPRGP].
+//! Pressure by conjugate gradients with bounds.
 //!
-//! min ½ kappaᵀ A kappa - bᵀ kappa for kappa >= 0, with A = dt² D M⁻¹ Dᵀ and b = c + dt D v*. Where kappa > 0 it goes
-//! like conjugate gradients, which take as many iterations as the liquid is deep and not its square, as relaxed Jacobi
-//! (Ihmsen et al. 2014) does. Variables are scaled by the root of the diagonal.
+//! min ½ kappaᵀ A kappa - bᵀ kappa for kappa >= 0, with A = dt² D M⁻¹ Dᵀ and b = c + dt D v*. A round releases all that
+//! want to press, goes on by conjugate gradients as if there were no bounds, and lifts to zero what ended below. Should a
+//! round help little, bounds are kept in every iteration [Dostál & Schöberl 2005, MPRGP]. Variables are scaled by the root
+//! of the diagonal; coarse grids precondition them (`coarse.rs`), so that it takes few iterations however deep the liquid
+//! is, where relaxed Jacobi (Ihmsen et al. 2014) takes as many as the square of its depth.
 
 use super::PressureSystem;
+use super::coarse::Coarse;
 use crate::math::{CHUNK, Real, Vec3, sum_by_chunk};
 use crate::neighbors::CurrentNeighbors;
 use crate::rigid::Walls;
@@ -50,11 +53,18 @@ const WORK: Real = 0.2;
 /// Iterations of every step: what is nearly at rest, and cheap, comes to rest exactly.
 const FEWEST: usize = 4;
 /// Share of the density error allowed below which it is not asked for more than the fewest iterations.
-const STRICT: Real = 0.05;
+const STRICT: Real = 0.2;
 /// Share of the density error allowed below which nothing is left to do.
 const LITTLE: Real = 1e-3;
 /// Least square of the gradients of a particle that is pressed, relative to a pair at rest.
 const TOUCH: f32 = 1e-4;
+/// Particles under pressure from which on coarse grids pay.
+const MANY: usize = 4096;
+/// Iterations of a round, and the part of the error that it must not leave.
+const ROUND: usize = 8;
+const HELPS: Real = 0.7;
+/// Part of the errors left at which a round ends: some come back with the bounds.
+const SURE: Real = 0.8;
 /// Share of the chopped gradient above which the set of free particles is enlarged.
 const PROPORTION: Real = 1.0;
 
@@ -67,8 +77,31 @@ pub struct ProjectedGradients {
     y: Vec<f32>,
     /// Gradient g = B y - b of the scaled problem.
     g: Vec<f32>,
+    /// May y change?
+    free: Vec<bool>,
+    /// Gradient of the free ones, preconditioned.
+    z: Vec<f32>,
     p: Vec<f32>,
     q: Vec<f32>,
+    coarse: Coarse,
+    /// Largest eigenvalue seen.
+    stretch: Real,
+}
+
+/// The operator B of the scaled problem.
+struct Operator<'a> {
+    system: &'a mut PressureSystem,
+    neighbors: &'a CurrentNeighbors,
+    walls: &'a Walls,
+    /// Do coarse grids precondition?
+    has_grids: bool,
+}
+
+impl Operator<'_> {
+    fn apply(&mut self, x: &[f32], scale: &[f32], out: &mut [f32]) {
+        self.system.apply(self.neighbors, self.walls, |m| x[m] * scale[m], out);
+        out.par_iter_mut().zip(scale).with_min_len(CHUNK).for_each(|(o, s)| *o *= s);
+    }
 }
 
 impl ProjectedGradients {
@@ -85,87 +118,148 @@ impl ProjectedGradients {
         let Problem { dt, compressions: b, settings } = problem;
         system.set_time_step(dt);
         self.start(system, dt, kappa);
-        let mut product = |x: &[f32], scale: &[f32], out: &mut Vec<f32>| {
-            system.apply(neighbors, walls, |m| x[m] * scale[m], out);
-            out.par_iter_mut().zip(scale).with_min_len(CHUNK).for_each(|(o, s)| *o *= s);
-        };
+        let pressed = self.y.par_iter().with_min_len(CHUNK).filter(|y| **y > 0.0).count();
+        let has_grids = pressed >= MANY && self.coarse.weigh(neighbors, walls, kappa);
+        if has_grids {
+            system.coarsen(neighbors, walls, &mut self.coarse);
+        }
+        let mut operator = Operator { system, neighbors, walls, has_grids };
         let counted = self.scale.iter().filter(|s| **s > 0.0).count().max(1);
-        product(&self.y, &self.scale, &mut self.g);
-        self.subtract(b);
+        self.look(&mut operator, b);
         let mut report = self.errors(counted);
         let work = WORK * self.work(b) / counted as Real;
         let tolerance = work.clamp(STRICT * settings.density_error, settings.density_error);
-        let mut stretch: Real = 1.0; // largest eigenvalue seen
-        self.p.copy_from_slice(&self.g);
-        self.p
-            .par_iter_mut()
-            .zip(&self.y)
-            .with_min_len(CHUNK)
-            .for_each(|(p, y)| *p = if *y > 0.0 { *p } else { 0.0 });
-        let little = LITTLE * settings.density_error;
-        while (report.mean_error > tolerance || (report.iterations < FEWEST && report.mean_error > little))
-            && report.iterations < settings.max_iterations
-        {
-            report.iterations += 1;
-            let (free, chopped) = self.gradients(stretch);
-            if chopped > PROPORTION * PROPORTION * free {
-                // release: along the gradient of those held at zero that want to press
-                let (y, g) = (&self.y, &self.g);
-                self.p
-                    .par_iter_mut()
-                    .enumerate()
-                    .with_min_len(CHUNK)
-                    .for_each(|(m, p)| *p = if y[m] > 0.0 { 0.0 } else { g[m].min(0.0) });
-                product(&self.p, &self.scale, &mut self.q);
-                let (gp, pq, pp) = self.products();
-                if pq <= 0.0 {
-                    break;
-                }
-                stretch = stretch.max(pq / pp);
-                self.walk((gp / pq) as f32);
-                self.restart();
+        let enough = |report: &PressureReport| {
+            let little = LITTLE * settings.density_error;
+            let few = report.iterations < FEWEST && report.mean_error > little;
+            report.iterations >= settings.max_iterations || (report.mean_error <= tolerance && !few)
+        };
+        let (mut helps, mut looked) = (true, true);
+        while !enough(&report) {
+            let before = report;
+            let iterations = if helps {
+                let left = tolerance * counted as Real;
+                self.round(&mut operator, b, (settings.max_iterations - before.iterations).min(ROUND), left)
             } else {
-                product(&self.p, &self.scale, &mut self.q);
-                let (gp, pq, pp) = self.products();
-                if pq <= 0.0 {
-                    break;
-                }
-                stretch = stretch.max(pq / pp);
-                let full = gp / pq;
-                let feasible = self.longest_step();
-                if full <= feasible {
-                    self.walk(full as f32);
-                    self.turn(pq);
-                } else {
-                    // to the first bound, then downhill with all that are free, past their bounds
-                    self.walk(feasible as f32);
-                    let step = (1.5 / stretch) as f32;
-                    let g = &self.g;
-                    self.y.par_iter_mut().enumerate().with_min_len(CHUNK).for_each(|(m, y)| {
-                        if *y > 0.0 {
-                            *y = (*y - step * g[m]).max(0.0);
-                        }
-                    });
-                    product(&self.y, &self.scale, &mut self.g);
-                    self.subtract(b);
-                    self.restart();
-                }
+                self.iterate(&mut operator, b)
+            };
+            if iterations == 0 {
+                break;
             }
-            report = PressureReport { iterations: report.iterations, ..self.errors(counted) };
+            looked = helps;
+            report = PressureReport { iterations: before.iterations + iterations, ..self.errors(counted) };
+            if helps && report.mean_error > HELPS * before.mean_error {
+                helps = false;
+                self.hold(operator.has_grids.then_some(neighbors));
+            }
         }
         report.converged = report.mean_error <= tolerance;
-        kappa
-            .par_iter_mut()
-            .enumerate()
-            .with_min_len(CHUNK)
-            .for_each(|(m, k)| *k = self.y[m] * self.scale[m]);
-        system.push(neighbors, walls, |m| kappa[m]);
+        let columns = kappa.par_iter_mut().enumerate().with_min_len(CHUNK);
+        columns.for_each(|(m, k)| *k = self.y[m] * self.scale[m]);
+        if !looked {
+            operator.system.push(neighbors, walls, |m| kappa[m]);
+        }
         report
+    }
+
+    /// g ← B y - b. Leaves the accelerations of y in the system.
+    fn look(&mut self, operator: &mut Operator, b: &[f32]) {
+        operator.apply(&self.y, &self.scale, &mut self.g);
+        let scale = &self.scale;
+        self.g.par_iter_mut().enumerate().with_min_len(CHUNK).for_each(|(m, g)| *g -= b[m] * scale[m]);
+    }
+
+    /// Conjugate gradients with all that press or want to, as if there were no bounds, until Σ |errors| is below `left`.
+    /// Returns the iterations.
+    fn round(&mut self, operator: &mut Operator, b: &[f32], most: usize, left: Real) -> usize {
+        let Self { scale, y, g, free, .. } = self;
+        let columns = free.par_iter_mut().enumerate().with_min_len(CHUNK);
+        columns.for_each(|(m, free)| *free = scale[m] > 0.0 && (y[m] > 0.0 || g[m] < 0.0));
+        let grids = operator.has_grids.then_some(operator.neighbors);
+        self.restart(grids);
+        let mut done = 0;
+        while let Some((full, pq)) = self.full_step(operator) {
+            self.walk(full as f32);
+            done += 1;
+            if done == most || (done >= FEWEST && self.left() <= SURE * left) {
+                break;
+            }
+            self.turn(grids, pq);
+        }
+        self.lift();
+        self.look(operator, b);
+        done
+    }
+
+    /// Nothing is below its bound.
+    fn lift(&mut self) {
+        self.y.par_iter_mut().with_min_len(CHUNK).for_each(|y| *y = y.max(0.0));
+    }
+
+    /// From here on only what presses is free.
+    fn hold(&mut self, grids: Option<&CurrentNeighbors>) {
+        self.free_pressed();
+        self.restart(grids);
+    }
+
+    fn free_pressed(&mut self) {
+        let y = &self.y;
+        self.free.par_iter_mut().enumerate().with_min_len(CHUNK).for_each(|(m, free)| *free = y[m] > 0.0);
+    }
+
+    /// An iteration that keeps the bounds. Returns 1, or 0 if there is nowhere to go.
+    fn iterate(&mut self, operator: &mut Operator, b: &[f32]) -> usize {
+        let grids = operator.has_grids.then_some(operator.neighbors);
+        let (free, chopped) = self.gradients();
+        if chopped > PROPORTION * PROPORTION * free {
+            // release: along the gradient of those held at zero that want to press
+            let (y, g) = (&self.y, &self.g);
+            let columns = self.p.par_iter_mut().enumerate().with_min_len(CHUNK);
+            columns.for_each(|(m, p)| *p = if y[m] > 0.0 { 0.0 } else { g[m].min(0.0) });
+            let Some((full, _)) = self.full_step(operator) else { return 0 };
+            self.walk(full as f32);
+            self.lift();
+        } else {
+            let Some((full, pq)) = self.full_step(operator) else { return 0 };
+            let feasible = self.longest_step();
+            if full <= feasible {
+                self.walk(full as f32);
+                self.lift();
+                self.turn(grids, pq);
+                return 1;
+            }
+            // to the first bound, then downhill with all that are free, past their bounds
+            self.walk(feasible as f32);
+            let (step, g) = ((1.5 / self.stretch) as f32, &self.g);
+            self.y.par_iter_mut().enumerate().with_min_len(CHUNK).for_each(|(m, y)| {
+                if *y > 0.0 {
+                    *y -= step * g[m];
+                }
+            });
+            self.lift();
+            self.look(operator, b);
+        }
+        self.hold(grids);
+        1
+    }
+
+    /// q ← B p; the step along -p to the least energy, and p·q. None if there is none.
+    fn full_step(&mut self, operator: &mut Operator) -> Option<(Real, Real)> {
+        operator.apply(&self.p, &self.scale, &mut self.q);
+        let (gp, pq, pp) = self.products();
+        if pq <= 0.0 {
+            return None;
+        }
+        self.stretch = self.stretch.max(pq / pp);
+        Some((gp / pq, pq))
     }
 
     fn start(&mut self, system: &PressureSystem, dt: Real, kappa: &[f32]) {
         let n = kappa.len();
-        for column in [&mut self.scale, &mut self.y, &mut self.g, &mut self.p, &mut self.q] {
+        self.free.resize(n, false);
+        self.stretch = 1.0;
+        let Self { scale, y, g, z, p, q, .. } = self;
+        for column in [scale, y, g, z, p, q] {
             column.resize(n, 0.0);
         }
         let largest = system.diagonal.par_iter().with_min_len(CHUNK).copied().reduce(|| 0.0, f32::max);
@@ -178,12 +272,6 @@ impl ProjectedGradients {
             *scale = if d > least.max(1e-6 * largest) { 1.0 / (dt as f32 * d.sqrt()) } else { 0.0 };
             *y = if *scale > 0.0 { kappa[m] / *scale } else { 0.0 };
         });
-    }
-
-    /// g ← g - b.
-    fn subtract(&mut self, b: &[f32]) {
-        let scale = &self.scale;
-        self.g.par_iter_mut().enumerate().with_min_len(CHUNK).for_each(|(m, g)| *g -= b[m] * scale[m]);
     }
 
     /// Σ |b| of those that press or would be compressed.
@@ -210,13 +298,13 @@ impl ProjectedGradients {
     }
 
     /// |reduced free gradient · free gradient| and |chopped gradient|².
-    fn gradients(&self, stretch: Real) -> (Real, Real) {
+    fn gradients(&self) -> (Real, Real) {
         let parts = sum_by_chunk(self.y.len(), glam::DVec2::ZERO, |range| {
             let mut sum = glam::DVec2::ZERO;
             for m in range {
                 let (y, g) = (self.y[m] as Real, self.g[m] as Real);
                 if y > 0.0 {
-                    sum.x += g * g.min(y * stretch / 1.5);
+                    sum.x += g * g.min(y * self.stretch / 1.5);
                 } else if self.scale[m] > 0.0 {
                     sum.y += g.min(0.0).powi(2);
                 }
@@ -249,35 +337,46 @@ impl ProjectedGradients {
     fn walk(&mut self, step: f32) {
         let (p, q) = (&self.p, &self.q);
         self.y.par_iter_mut().zip(&mut self.g).enumerate().with_min_len(CHUNK).for_each(|(m, (y, g))| {
-            *y = (*y - step * p[m]).max(0.0);
+            *y -= step * p[m];
             *g -= step * q[m];
         });
     }
 
-    /// p ← the gradient of the free ones.
-    fn restart(&mut self) {
-        let (y, g) = (&self.y, &self.g);
-        self.p
-            .par_iter_mut()
-            .enumerate()
-            .with_min_len(CHUNK)
-            .for_each(|(m, p)| *p = if y[m] > 0.0 { g[m] } else { 0.0 });
+    /// Σ |errors| of those that are free.
+    fn left(&self) -> Real {
+        let part = |m: usize| if self.free[m] { (self.g[m] / self.scale[m]).abs() as Real } else { 0.0 };
+        sum_by_chunk(self.y.len(), 0.0, |range| range.map(part).sum())
     }
 
-    /// p ← free gradient, made conjugate to the last direction.
-    fn turn(&mut self, pq: Real) {
+    /// z ← gradient of the free ones, preconditioned by coarse grids if there are any.
+    fn precondition(&mut self, grids: Option<&CurrentNeighbors>) {
+        let Self { scale, g, free, z, coarse, .. } = self;
+        let columns = z.par_iter_mut().enumerate().with_min_len(CHUNK);
+        columns.for_each(|(m, z)| *z = if free[m] { g[m] } else { 0.0 });
+        if let Some(neighbors) = grids {
+            coarse.correct(neighbors, |m| if free[m] { 1.0 / scale[m] } else { 0.0 }, g, z);
+        }
+    }
+
+    /// p ← z.
+    fn restart(&mut self, grids: Option<&CurrentNeighbors>) {
+        self.precondition(grids);
+        self.p.copy_from_slice(&self.z);
+    }
+
+    /// p ← z, made conjugate to the last direction.
+    fn turn(&mut self, grids: Option<&CurrentNeighbors>, pq: Real) {
+        self.precondition(grids);
         let overlap = sum_by_chunk(self.y.len(), 0.0, |range| {
-            range.filter(|&m| self.y[m] > 0.0).map(|m| self.g[m] as Real * self.q[m] as Real).sum()
+            range.map(|m| self.z[m] as Real * self.q[m] as Real).sum()
         });
-        let part = (overlap / pq) as f32;
-        let (y, g) = (&self.y, &self.g);
-        self.p.par_iter_mut().enumerate().with_min_len(CHUNK).for_each(|(m, p)| {
-            *p = (if y[m] > 0.0 { g[m] } else { 0.0 }) - part * *p;
-        });
+        let (part, z) = ((overlap / pq) as f32, &self.z);
+        let columns = self.p.par_iter_mut().enumerate().with_min_len(CHUNK);
+        columns.for_each(|(m, p)| *p = z[m] - part * *p);
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        5 * 4 * self.y.capacity()
+        (6 * 4 + 1) * self.y.capacity() + self.coarse.bytes()
     }
 }

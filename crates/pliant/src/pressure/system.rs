@@ -4,6 +4,7 @@
 //! values. That reads four bytes a pair instead of sixteen.
 
 use super::PressureReport;
+use super::coarse::{Coarse, CoarseInput};
 use crate::kernel::{Kernel, KernelLanes};
 use crate::math::{LANES, Lane, Real, Vec3, Vec3x8, gather4, gather8, max_with_index, sum};
 use crate::neighbors::{CHUNK_PARTICLES, CurrentNeighbors, Slice, offset};
@@ -224,6 +225,21 @@ impl PressureSystem {
         columns.for_each(|(r, &c)| {
             let now = c - later * c.clamp(-allowed, allowed);
             *r = now.min(RELEASE * dt) + dt * *r;
+        });
+    }
+
+    /// The matrices of coarse grids that know their weights.
+    pub(super) fn coarsen(&mut self, neighbors: &CurrentNeighbors, walls: &Walls, coarse: &mut Coarse) {
+        let values = self.values.par_iter_mut().with_min_len(CHUNK_PARTICLES).enumerate();
+        values.for_each(|(m, value)| value[3] = coarse.weight(m));
+        coarse.assemble(&CoarseInput {
+            neighbors,
+            walls,
+            kernel: &self.kernel,
+            values: &self.values,
+            inverse_masses: &self.inverse_masses,
+            wall_gradients: &self.wall_gradients,
+            dt: self.dt as f32,
         });
     }
 
