@@ -62,7 +62,7 @@ impl Cloud {
         let mut walls = Walls::new(kernel, S);
         walls.add(&RigidShape::Sphere { radius: 0.3 });
         walls.place([BALL].into_iter());
-        walls.touch(&neighbors, &positions);
+        walls.touch(&neighbors, &positions, |_| true);
         let mut grips = Grips::default();
         let shear = ShearWeight::new(SUPPORT);
         grips.find(&walls, &neighbors, &positions, H, |q| (shear.at(q), spline(q)));

@@ -41,8 +41,10 @@ pub struct PressureSystem {
     wall_gradients: Vec<[f32; 3]>,
     /// Position and kappa (or 1/m).
     values: Vec<[f32; 4]>,
-    /// kappa of the boundary points.
+    /// kappa of the boundary points, then of the nodes of faces.
     wall_kappa: Vec<f32>,
+    /// Rates of the compressions of nodes.
+    node_rates: Vec<f32>,
     /// Position and acceleration (or velocity).
     vectors: Vec<[f32; 8]>,
     /// Change of velocity and of angular velocity of each rigid body, per dt.
@@ -69,6 +71,7 @@ impl PressureSystem {
             wall_gradients: Vec::new(),
             values: Vec::new(),
             wall_kappa: Vec::new(),
+            node_rates: Vec::new(),
             vectors: Vec::new(),
             rigid_accelerations: Vec::new(),
             rigid_forces: Vec::new(),
@@ -87,7 +90,7 @@ impl PressureSystem {
         inverse_mass: impl Fn(u32) -> f32 + Sync,
     ) {
         let n = neighbors.len();
-        self.resize(n, walls.points.len());
+        self.resize(n, walls);
         let members = &neighbors.members;
         self.values
             .par_iter_mut()
@@ -107,9 +110,9 @@ impl PressureSystem {
             .zip(self.diagonal[..n].par_chunks_mut(CHUNK_PARTICLES))
             .zip(self.virials.par_chunks_mut(CHUNK_PARTICLES))
             .zip(self.wall_gradients.par_chunks_mut(CHUNK_PARTICLES))
-            .zip(&walls.touches)
+            .zip(walls.touches.par_iter().zip(&walls.presses))
             .enumerate()
-            .for_each(|(c, ((((compressions, diagonal), virials), gradients), touches))| {
+            .for_each(|(c, ((((compressions, diagonal), virials), gradients), (touches, presses)))| {
                 let start = c * CHUNK_PARTICLES;
                 // densities, summed gradients, squares and virials of the neighbours
                 for slice in neighbors.slices(c) {
@@ -144,8 +147,22 @@ impl PressureSystem {
                         *compression -= (at_rest - w0 - cell * now(start + k) as f32).max(0.0);
                     }
                 }
+                for (gradient, wall) in gradients.iter_mut().zip(wall) {
+                    for (sum, part) in gradient.iter_mut().zip(wall) {
+                        *sum += part;
+                    }
+                }
+                for press in presses {
+                    if let Some((node, share)) = walls.share(press) {
+                        let k = press.member as usize - start;
+                        compressions[k] += share * walls.compression_of_node(node);
+                        for (sum, part) in gradients[k].iter_mut().zip(press.gradient) {
+                            *sum += share * part;
+                        }
+                    }
+                }
                 for (k, (gradient, wall)) in gradients.iter_mut().zip(wall).enumerate() {
-                    let total: f32 = gradient.iter().zip(wall).map(|(a, b)| (a + b) * (a + b)).sum();
+                    let total: f32 = gradient.iter().map(|g| g * g).sum();
                     diagonal[k] += total * inverse_masses[start + k];
                     *gradient = wall;
                 }
@@ -164,25 +181,25 @@ impl PressureSystem {
         let compressions = self.compressions[n..].par_iter_mut().with_min_len(POINTS);
         compressions.zip(&mut self.diagonal[n..]).enumerate().for_each(|(b, (compression, diagonal))| {
             *compression = walls.compression(b);
-            let (mut squares, mut sum) = (0.0, Vec3::ZERO);
-            for press in walls.presses_on(b) {
-                let g = glam::Vec3::from_array(press.gradient);
-                squares += g.length_squared() * inverse_masses[press.member as usize];
-                sum += g.as_dvec3();
-            }
-            let point = &walls.points[b];
-            let body = &walls.bodies[point.rigid as usize];
-            let moment = (point.position - body.center).cross(sum);
+            let square = |press: &Press| {
+                glam::Vec3::from_array(press.gradient).length_squared()
+                    * inverse_masses[press.member as usize]
+            };
+            let squares: f32 = walls.presses_on(b).iter().map(square).sum();
+            let [sum, moment] = walls.sums[b];
+            let body = &walls.bodies[walls.rigid_of(b)];
             let rigid = sum.length_squared() * body.inverse_mass + moment.dot(body.inverse_inertia * moment);
             *diagonal = squares + rigid as f32;
         });
     }
 
-    fn resize(&mut self, n: usize, points: usize) {
+    fn resize(&mut self, n: usize, walls: &Walls) {
+        let points = walls.points.len();
         self.inverse_masses.resize(n, 0.0);
         self.compressions.resize(n + points, 0.0);
         self.diagonal.resize(n + points, 0.0);
-        self.wall_kappa.resize(points, 0.0);
+        self.wall_kappa.resize(walls.rows(), 0.0);
+        self.node_rates.resize(walls.rows() - points, 0.0);
         self.virials.resize(n, 0.0);
         self.wall_gradients.resize(n, [0.0; 3]);
         self.values.resize(n, [0.0; 4]);
@@ -265,7 +282,12 @@ impl PressureSystem {
             .enumerate()
             .for_each(|(m, value)| value[3] = kappa(m));
         let n = self.values.len();
-        self.wall_kappa.iter_mut().enumerate().for_each(|(b, value)| *value = kappa(n + b));
+        let (at_points, at_nodes) = self.wall_kappa.split_at_mut(walls.points.len());
+        at_points.iter_mut().enumerate().for_each(|(b, value)| *value = kappa(n + b));
+        let values = &self.values;
+        at_nodes.par_iter_mut().with_min_len(POINTS).enumerate().for_each(|(node, value)| {
+            *value = walls.mean_at_node(node, |m| values[m as usize][3]);
+        });
         let (values, wall_kappa, kernel) = (&self.values, &self.wall_kappa, self.kernel);
         let (inverse_masses, gradients) = (&self.inverse_masses, &self.wall_gradients);
         let chunks = self.vectors.par_chunks_mut(CHUNK_PARTICLES).zip(&walls.presses);
@@ -315,25 +337,28 @@ impl PressureSystem {
         wanted: impl Fn(&WallBody) -> bool + Sync,
     ) -> Vec<[Vec3; 2]> {
         let (values, wall_kappa) = (&self.values, &self.wall_kappa);
-        let is_wanted = |rigid: u32| wanted(&walls.bodies[rigid as usize]);
-        let chunk = |(touches, presses): (&Vec<Touch>, &Vec<Press>)| {
+        let is_wanted = |rigid: usize| wanted(&walls.bodies[rigid]);
+        let chunk = |touches: &Vec<Touch>| {
             let mut wrenches = Vec::new();
-            for touch in touches.iter().filter(|touch| is_wanted(touch.rigid)) {
+            for touch in touches.iter().filter(|touch| is_wanted(touch.rigid as usize)) {
                 let kappa = values[touch.member as usize][3] as Real;
                 add_wrench(&mut wrenches, touch.rigid, [touch.gradient * kappa, touch.moment * kappa]);
             }
-            for press in presses {
-                let point = &walls.points[press.point as usize];
-                if is_wanted(point.rigid) {
-                    let kappa = wall_kappa[press.point as usize] as Real;
-                    let force = glam::Vec3::from_array(press.gradient).as_dvec3() * kappa;
-                    let arm = point.position - walls.bodies[point.rigid as usize].center;
-                    add_wrench(&mut wrenches, point.rigid, [force, arm.cross(force)]);
+            wrenches
+        };
+        let rows = |(c, kappas): (usize, &[f32])| {
+            let mut wrenches = Vec::new();
+            for (b, kappa) in kappas.iter().enumerate().filter(|(_, kappa)| **kappa > 0.0) {
+                let rigid = walls.rigid_of(c * POINTS + b);
+                if is_wanted(rigid) {
+                    let sums = walls.sums[c * POINTS + b].map(|sum| sum * *kappa as Real);
+                    add_wrench(&mut wrenches, rigid as u32, sums);
                 }
             }
             wrenches
         };
-        let parts: Vec<_> = walls.touches.par_iter().zip(&walls.presses).map(chunk).collect();
+        let mut parts: Vec<_> = walls.touches.par_iter().map(chunk).collect();
+        parts.par_extend(wall_kappa.par_chunks(POINTS).enumerate().map(rows));
         let mut forces = vec![[Vec3::ZERO; 2]; walls.bodies.len()];
         for (rigid, wrench) in parts.into_iter().flatten() {
             let sum = &mut forces[rigid as usize];
@@ -347,7 +372,7 @@ impl PressureSystem {
         let first = presses.partition_point(|press| press.member < touch.member);
         let own = presses[first..].iter().take_while(|press| press.member == touch.member);
         let by_points: Vec3 = own
-            .filter(|press| walls.points[press.point as usize].rigid == touch.rigid)
+            .filter(|press| walls.rigid_of(press.point as usize) == touch.rigid as usize)
             .map(|press| {
                 let kappa = self.wall_kappa[press.point as usize];
                 (glam::Vec3::from_array(press.gradient) * kappa).as_dvec3()
@@ -358,7 +383,7 @@ impl PressureSystem {
 
     /// out = scale D u, for the vectors u in place.
     fn diverge(
-        &self,
+        &mut self,
         neighbors: &CurrentNeighbors,
         walls: &Walls,
         rigid: &[[Vec3; 2]],
@@ -367,24 +392,31 @@ impl PressureSystem {
     ) {
         let (vectors, kernel, gradients) = (&self.vectors, self.kernel, &self.wall_gradients);
         let n = vectors.len();
-        let (out, at_walls) = out.split_at_mut(n);
-        at_walls.par_iter_mut().with_min_len(POINTS).enumerate().for_each(|(b, out)| {
+        let (out, at_points) = out.split_at_mut(n);
+        let node_rates = &mut self.node_rates;
+        let rate = |(b, out): (usize, &mut f32)| {
             let presses = walls.presses_on(b);
             *out = 0.0;
             if !presses.is_empty() {
-                let point = &walls.points[b];
-                let [v, w] = rigid[point.rigid as usize];
-                let center = walls.bodies[point.rigid as usize].center;
-                let own = (v + w.cross(point.position - center)).as_vec3();
-                for press in presses {
+                let ([v, w], [sum, moment]) = (rigid[walls.rigid_of(b)], walls.sums[b]);
+                let part = |press: &Press| {
                     let u = &vectors[press.member as usize];
-                    let relative = glam::Vec3::new(u[3], u[4], u[5]) - own;
-                    *out += scale * glam::Vec3::from_array(press.gradient).dot(relative);
-                }
+                    glam::Vec3::from_array(press.gradient).dot(glam::Vec3::new(u[3], u[4], u[5]))
+                };
+                let of_members: f32 = presses.iter().map(part).sum();
+                *out = scale * (of_members - (v.dot(sum) + w.dot(moment)) as f32);
             }
-        });
-        out.par_chunks_mut(CHUNK_PARTICLES).zip(&walls.touches).enumerate().for_each(
-            |(c, (out, touches))| {
+        };
+        let points = walls.points.len();
+        at_points.par_iter_mut().with_min_len(POINTS).enumerate().for_each(rate);
+        node_rates
+            .par_iter_mut()
+            .with_min_len(POINTS)
+            .enumerate()
+            .for_each(|(k, out)| rate((points + k, out)));
+        let at_walls = walls.touches.par_iter().zip(&walls.presses);
+        out.par_chunks_mut(CHUNK_PARTICLES).zip(at_walls).enumerate().for_each(
+            |(c, (out, (touches, presses)))| {
                 let start = c * CHUNK_PARTICLES;
                 for slice in neighbors.slices(c) {
                     let rate = diverge_of_slice(&kernel, vectors, slice);
@@ -399,6 +431,11 @@ impl PressureSystem {
                     let [v, w] = rigid[touch.rigid as usize];
                     let rate = v.dot(touch.gradient) + w.dot(touch.moment);
                     out[touch.member as usize - start] -= scale * rate as f32;
+                }
+                for press in presses {
+                    if let Some((node, share)) = walls.share(press) {
+                        out[press.member as usize - start] += share * node_rates[node];
+                    }
                 }
             },
         );

@@ -3,6 +3,7 @@
 //! `engine.rs` alone knows the engine that finds and solves contacts among rigid bodies and joints.
 
 mod engine;
+mod faces;
 mod grips;
 mod mass;
 mod mesh;

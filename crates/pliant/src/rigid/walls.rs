@@ -1,13 +1,9 @@
 //! Rigid bodies as pressure sees them: one layer of points half a spacing below the surface, which continues the
 //! lattice of the matter outside, with volumes that make up for its curvature [Akinci et al. 2012]. The points have
-//! pressures of their own [Band et al. 2018].
-//!
-//! The layers of planes and of the faces of containers are smooth: liquid glides along them. Their pressure is that of
-//! the particle they touch. A layer contributes phi = rho²/rho_1, where rho is what points would and rho_1 the same one
-//! spacing away: there phi = rho, and its slope is twice that of rho, as if the layer pressed back alike. They have as
-//! many layers as the kernel reaches.
+//! pressures of their own [Band et al. 2018]. Planes and the faces of containers are smooth (`faces`).
 
 use super::RigidShape;
+use super::faces::{Face, FlatLayers};
 use crate::kernel::Kernel;
 use crate::math::{Mat3, Real, Vec3};
 use crate::neighbors::{CHUNK_PARTICLES, Cells, CurrentNeighbors};
@@ -35,21 +31,6 @@ enum Layer {
     Faces(Vec<Face>),
 }
 
-/// The half space x·normal < -offset in the body's own coordinates.
-#[derive(Clone, Copy, Debug)]
-struct Face {
-    normal: Vec3,
-    offset: Real,
-}
-
-impl Face {
-    /// Height of a point above the face, and its normal, in the world.
-    fn height(&self, body: &WallBody, x: Vec3) -> (Real, Vec3) {
-        let n = body.to_world * self.normal;
-        ((x - body.position).dot(n) + self.offset, n)
-    }
-}
-
 /// How a rigid body presses on a particle.
 #[derive(Clone, Copy, Debug)]
 pub struct Touch {
@@ -65,14 +46,15 @@ pub struct Touch {
     pub virial: Real,
 }
 
-/// How a particle presses on a boundary point.
+/// How a particle presses on a boundary point, or on a node of a face.
 #[derive(Clone, Copy, Debug)]
 pub struct Press {
     pub member: u32,
+    /// Nodes go on after the points.
     pub point: u32,
-    /// V0 W_ib.
+    /// V0 W_ib, or N_b rho.
     density: f32,
-    /// V0 ∇W_ib, by the particle's position.
+    /// V0 ∇W_ib, or ∇(N_b rho), by the particle's position.
     pub gradient: [f32; 3],
 }
 
@@ -83,14 +65,13 @@ pub struct Walls {
     spacing: Real,
     /// Volume V0 of a particle in sums.
     cell: Real,
-    /// rho_1 of a face, and V0/s² as scaled.
-    one: Real,
-    scale: Real,
+    flat: FlatLayers,
     layers: Vec<Layer>,
     pub bodies: Vec<WallBody>,
     /// Boundary points in the world.
     pub points: Vec<BoundaryPoint>,
     cells: Cells,
+    nodes: Vec<Node>,
     /// Touches of the members of each chunk, by member, then by rigid body.
     pub touches: Vec<Vec<Touch>>,
     /// What the members of each chunk do to boundary points, by member.
@@ -98,7 +79,26 @@ pub struct Walls {
     /// The same by point: the first of each point, one more at the end.
     starts: Vec<u32>,
     by_point: Vec<Press>,
+    /// Σ of the gradients of what presses on each point and node, and of their moments about the body's centre.
+    pub sums: Vec<[Vec3; 2]>,
 }
+
+/// A node of a face.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    rigid: u32,
+    /// Σ_j N_b rho of a lattice.
+    room: f32,
+    /// 1 / Σ_j N_b rho, zero if nothing is near.
+    inverse: f32,
+    /// c_b, not below that of a node that is a little uncovered.
+    compression: f32,
+}
+
+/// Share of its room up to which a node takes part where it is not covered: a drop does not wait for it to be full.
+const UNCOVERED: f32 = 0.2;
+/// Nodes a task works on.
+const NODES: usize = 1024;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BoundaryPoint {
@@ -112,34 +112,39 @@ pub struct BoundaryPoint {
 impl Walls {
     pub fn new(kernel: Kernel, spacing: Real) -> Self {
         let cell = 1.0 / kernel.lattice_sum(spacing);
-        let one =
-            cell * heights(spacing, spacing, kernel.h).map(|z| kernel.layer_sum(spacing, z)).sum::<Real>();
-        let flat: Real = heights(spacing, spacing, kernel.h).map(|z| plane_integral(kernel, z)).sum();
         Walls {
             kernel,
             spacing,
             cell,
-            one,
-            scale: one / flat,
+            flat: FlatLayers::new(kernel, spacing),
             layers: Vec::new(),
             bodies: Vec::new(),
             points: Vec::new(),
             cells: Cells::default(),
+            nodes: Vec::new(),
             touches: Vec::new(),
             presses: Vec::new(),
             starts: Vec::new(),
             by_point: Vec::new(),
+            sums: Vec::new(),
         }
     }
 
     /// Adds a rigid body.
     pub fn add(&mut self, shape: &RigidShape) {
         let layer = match shape {
-            RigidShape::Plane { normal } => Layer::Faces(vec![Face { normal: *normal, offset: 0.0 }]),
+            RigidShape::Plane { normal } => Layer::Faces(vec![Face::plane(*normal)]),
             RigidShape::Container { size } => {
-                let pair =
-                    |axis: Vec3| [axis, -axis].map(|n| Face { normal: n, offset: 0.5 * size.dot(axis) });
-                Layer::Faces(Vec3::AXES.into_iter().flat_map(pair).collect())
+                let faces = Face::of_container(*size, self.spacing, self.nodes.len());
+                for grid in faces.iter().filter_map(|face| face.grid) {
+                    self.nodes.extend(grid.coverages(self.spacing).map(|coverage| Node {
+                        rigid: self.layers.len() as u32,
+                        room: (coverage * self.flat.column()) as f32,
+                        inverse: 0.0,
+                        compression: 0.0,
+                    }));
+                }
+                Layer::Faces(faces)
             }
             shape => Layer::Points(self.layer(shape)),
         };
@@ -219,8 +224,13 @@ impl Walls {
         self.cells.build(points.len(), self.kernel.h, |k| points[k].position);
     }
 
-    /// Finds what touches the members at their present positions.
-    pub fn touch(&mut self, neighbors: &CurrentNeighbors, positions: &[Vec3]) {
+    /// Finds what touches the members at their present positions. `is_liquid` is asked by index in the store.
+    pub fn touch(
+        &mut self,
+        neighbors: &CurrentNeighbors,
+        positions: &[Vec3],
+        is_liquid: impl Fn(u32) -> bool + Sync,
+    ) {
         let (mut touches, mut presses) =
             (std::mem::take(&mut self.touches), std::mem::take(&mut self.presses));
         let chunks = neighbors.len().div_ceil(CHUNK_PARTICLES);
@@ -231,22 +241,26 @@ impl Walls {
             presses.clear();
             let members = c * CHUNK_PARTICLES..((c + 1) * CHUNK_PARTICLES).min(neighbors.len());
             for m in members {
-                self.touches_of(m as u32, positions[neighbors.members[m] as usize], touches, presses);
+                let i = neighbors.members[m];
+                self.touches_of(m as u32, positions[i as usize], is_liquid(i), touches, presses);
             }
         });
         (self.touches, self.presses) = (touches, presses);
         self.sort_presses();
+        self.sum_presses(|member| positions[neighbors.members[member as usize] as usize]);
+        self.cover();
     }
 
     /// Sorts what presses on the boundary points by point, then by member.
     fn sort_presses(&mut self) {
+        let rows = self.rows();
         let all = || self.presses.iter().flatten();
         self.starts.clear();
-        self.starts.resize(self.points.len() + 1, 0);
+        self.starts.resize(rows + 1, 0);
         for press in all() {
             self.starts[press.point as usize + 1] += 1;
         }
-        for b in 0..self.points.len() {
+        for b in 0..rows {
             self.starts[b + 1] += self.starts[b];
         }
         let none = Press { member: 0, point: 0, density: 0.0, gradient: [0.0; 3] };
@@ -257,11 +271,73 @@ impl Walls {
             self.by_point[*at as usize] = *press;
             *at += 1;
         }
-        self.starts.copy_within(0..self.points.len(), 1);
+        self.starts.copy_within(0..rows, 1);
         self.starts[0] = 0;
     }
 
-    /// What presses on a boundary point.
+    /// Gathers the gradients of what presses on each point and node.
+    fn sum_presses(&mut self, position: impl Fn(u32) -> Vec3 + Sync) {
+        let mut sums = std::mem::take(&mut self.sums);
+        sums.resize(self.rows(), [Vec3::ZERO; 2]);
+        sums.par_iter_mut().with_min_len(NODES).enumerate().for_each(|(b, sum)| {
+            *sum = [Vec3::ZERO; 2];
+            let presses = self.presses_on(b);
+            if !presses.is_empty() {
+                let center = self.bodies[self.rigid_of(b)].center;
+                for press in presses {
+                    let g = glam::Vec3::from_array(press.gradient).as_dvec3();
+                    sum[0] += g;
+                    sum[1] += (position(press.member) - center).cross(g);
+                }
+            }
+        });
+        self.sums = sums;
+    }
+
+    /// How far the nodes are covered.
+    fn cover(&mut self) {
+        let mut nodes = std::mem::take(&mut self.nodes);
+        let first = self.points.len();
+        nodes.par_iter_mut().with_min_len(NODES).enumerate().for_each(|(k, node)| {
+            let sum: f32 = self.presses_on(first + k).iter().map(|press| press.density).sum();
+            node.inverse = if sum > 0.0 { 1.0 / sum } else { 0.0 };
+            node.compression = (sum - node.room).max(-UNCOVERED * node.room);
+        });
+        self.nodes = nodes;
+    }
+
+    /// Number of boundary points and nodes.
+    pub fn rows(&self) -> usize {
+        self.points.len() + self.nodes.len()
+    }
+
+    /// The rigid body that a point or node belongs to.
+    pub fn rigid_of(&self, point: usize) -> usize {
+        match point.checked_sub(self.points.len()) {
+            None => self.points[point].rigid as usize,
+            Some(node) => self.nodes[node].rigid as usize,
+        }
+    }
+
+    /// What a member has to do with the pressure of a node it presses on: the node, and its share; none for points.
+    #[inline]
+    pub fn share(&self, press: &Press) -> Option<(usize, f32)> {
+        let node = (press.point as usize).checked_sub(self.points.len())?;
+        Some((node, press.density * self.nodes[node].inverse))
+    }
+
+    /// Mean of the values of the members that a node covers, by their shares.
+    pub fn mean_at_node(&self, node: usize, value: impl Fn(u32) -> f32) -> f32 {
+        let presses = self.presses_on(self.points.len() + node).iter();
+        presses.map(|press| press.density * value(press.member)).sum::<f32>() * self.nodes[node].inverse
+    }
+
+    /// Compression of a node.
+    pub fn compression_of_node(&self, node: usize) -> f32 {
+        self.nodes[node].compression
+    }
+
+    /// What presses on a boundary point or node.
     #[inline]
     pub fn presses_on(&self, point: usize) -> &[Press] {
         &self.by_point[self.starts[point] as usize..self.starts[point + 1] as usize]
@@ -274,7 +350,14 @@ impl Walls {
     }
 
     /// Appends the touches of a member at x, by rising rigid body, and what it does to boundary points.
-    fn touches_of(&self, member: u32, x: Vec3, touches: &mut Vec<Touch>, presses: &mut Vec<Press>) {
+    fn touches_of(
+        &self,
+        member: u32,
+        x: Vec3,
+        is_liquid: bool,
+        touches: &mut Vec<Touch>,
+        presses: &mut Vec<Press>,
+    ) {
         let first = touches.len();
         let Kernel { h, .. } = self.kernel;
         let mut add = |rigid: u32, at: Vec3, density: Real, gradient: Vec3, virial: Real| {
@@ -310,7 +393,18 @@ impl Walls {
                 let (height, n) = face.height(body, x);
                 let above = height + 0.5 * self.spacing; // the layer
                 if above < h {
-                    let (density, slope, virial) = self.flat(above.max(0.0));
+                    let (rho, steep, virial) = self.flat.rho(above.max(0.0));
+                    let (density, slope) = match &face.grid {
+                        Some(grid) if is_liquid => {
+                            grid.for_each_node(body, x, |node, part, along| {
+                                let point = (self.points.len() + node) as u32;
+                                let gradient = (n * (part * steep) + along * rho).as_vec3().to_array();
+                                presses.push(Press { member, point, density: (part * rho) as f32, gradient });
+                            });
+                            (rho, steep)
+                        }
+                        _ => self.flat.phi(rho, steep),
+                    };
                     add(rigid as u32, x - n * above, density, n * slope, virial);
                 }
             }
@@ -353,22 +447,6 @@ impl Walls {
         }
     }
 
-    /// phi of even layers at this height above the first, its derivative, and the virial of rho. They are one spacing
-    /// apart and scaled so that rho is that of the lattice at one spacing:
-    ///   rho = V0/s² Σ ∫ W dA,   d/dz ∫ W dA = -2 pi z W(z),   -∫ r W' dA = 2 pi z² W(z) + 2 ∫ W dA.
-    fn flat(&self, z: Real) -> (Real, Real, Real) {
-        let Walls { kernel, spacing, one, scale, .. } = *self;
-        let (mut rho, mut slope, mut virial) = (0.0, 0.0, 0.0);
-        for z in heights(z, spacing, kernel.h) {
-            let integral = plane_integral(kernel, z);
-            let steep = std::f64::consts::TAU * z * kernel.w(z);
-            rho += scale * integral;
-            slope -= scale * steep;
-            virial += scale * (2.0 * integral + z * steep);
-        }
-        (rho * rho / one, 2.0 * rho / one * slope, virial)
-    }
-
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let layer = |layer: &Layer| match layer {
@@ -379,126 +457,11 @@ impl Walls {
             + self.points.capacity() * size_of::<BoundaryPoint>()
             + self.touches.iter().map(|t| t.capacity() * size_of::<Touch>()).sum::<usize>()
             + self.by_point.capacity() * 2 * size_of::<Press>()
+            + self.nodes.capacity() * size_of::<Node>()
+            + self.sums.capacity() * (size_of::<[Vec3; 2]>() + 4)
             + self.cells.bytes()
     }
 }
 
-/// Heights above layers one spacing apart, as far as the kernel reaches.
-fn heights(z: Real, spacing: Real, h: Real) -> impl Iterator<Item = Real> {
-    (0..).map(move |k| z + k as Real * spacing).take_while(move |&z| z < h)
-}
-
-/// ∫ W dA over a plane at distance z: 2 pi ∫_z^h r W(r) dr, by Gauss-Legendre, exact for polynomials of degree nine.
-fn plane_integral(kernel: Kernel, z: Real) -> Real {
-    const NODES: [(Real, Real); 5] = [
-        (0.0, 0.568_888_888_888_888_9),
-        (0.538_469_310_105_683_1, 0.478_628_670_499_366_5),
-        (-0.538_469_310_105_683_1, 0.478_628_670_499_366_5),
-        (0.906_179_845_938_664, 0.236_926_885_056_189_1),
-        (-0.906_179_845_938_664, 0.236_926_885_056_189_1),
-    ];
-    let over = |a: Real, b: Real| {
-        let (middle, half) = (0.5 * (a + b), 0.5 * (b - a));
-        let at = |&(x, weight): &(Real, Real)| {
-            let r = middle + half * x;
-            weight * r * kernel.w(r)
-        };
-        half * NODES.iter().map(at).sum::<Real>()
-    };
-    let knot = z.max(0.5 * kernel.h); // where the pieces of the cubic spline meet
-    std::f64::consts::TAU * (over(z, knot) + over(knot, kernel.h.max(z)))
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernel::KernelKind;
-    use crate::math::Quat;
-
-    fn neighbors_of(points: &[Vec3], h: Real) -> CurrentNeighbors {
-        let all: Vec<u32> = (0..points.len() as u32).collect();
-        let mut neighbors = CurrentNeighbors::default();
-        neighbors.build(points, &all, h, |_, _| true);
-        neighbors
-    }
-
-    fn placed(shape: &RigidShape, spacing: Real, kind: KernelKind, turn: Quat) -> Walls {
-        let mut walls = Walls::new(Kernel::new(kind, 2.0 * spacing), spacing);
-        walls.add(shape);
-        let body = WallBody {
-            position: Vec3::new(0.3, -0.2, 0.1),
-            to_world: Mat3::from_quat(turn),
-            center: Vec3::ZERO,
-            inverse_mass: 0.0,
-            inverse_inertia: Mat3::ZERO,
-        };
-        walls.place([body].into_iter());
-        walls
-    }
-
-    /// Forces are those of a potential: what else they were, a liquid at rest would be stirred by them.
-    #[test]
-    fn gradients_are_derivatives_of_densities() {
-        let turn = Quat::from_scaled_axis(Vec3::new(0.4, -0.9, 0.3));
-        for (shape, inside) in [
-            (RigidShape::Plane { normal: Vec3::Y }, Vec3::ZERO),
-            (RigidShape::Container { size: Vec3::new(0.6, 0.5, 0.7) }, Vec3::new(-0.29, -0.24, 0.335)),
-            (RigidShape::Box { size: Vec3::splat(0.4) }, Vec3::new(0.21, 0.19, 0.05)),
-            (RigidShape::Sphere { radius: 0.2 }, Vec3::new(0.12, 0.11, 0.13)),
-        ] {
-            for (spacing, kind) in [(0.05, KernelKind::WendlandC2), (0.03, KernelKind::CubicSpline)] {
-                let walls = placed(&shape, spacing, kind, turn);
-                for (k, away) in [0.2, 0.5, 0.9].into_iter().enumerate() {
-                    let outward = shape.surface(inside).normal * (away * spacing);
-                    let x = walls.bodies[0].position + turn * (inside + outward);
-                    let at = |x: Vec3| {
-                        let (mut touches, mut presses) = (Vec::new(), Vec::new());
-                        walls.touches_of(0, x, &mut touches, &mut presses);
-                        touches.first().map_or((0.0, Vec3::ZERO), |t| (t.density, t.gradient))
-                    };
-                    let step = 1e-6 * spacing;
-                    let slope = |d: Vec3| (at(x + d * step).0 - at(x - d * step).0) / (2.0 * step);
-                    let derivative = Vec3::new(slope(Vec3::X), slope(Vec3::Y), slope(Vec3::Z));
-                    let gradient = at(x).1;
-                    assert!(k > 0 || gradient.length() > 0.1 / spacing, "{shape:?} is felt");
-                    let error = (gradient - derivative).length();
-                    let rounding = 1e-5 * gradient.length() + 1e-7 / spacing;
-                    assert!(error < rounding, "{shape:?} {k}: {gradient} is not {derivative}");
-                }
-            }
-        }
-    }
-
-    /// A lattice of particles at a smooth face, and on top of a sampled one, compresses nothing.
-    #[test]
-    fn a_lattice_at_a_wall_is_at_rest() {
-        for spacing in [0.05, 0.02] {
-            let kernel = Kernel::new(KernelKind::WendlandC2, 2.0 * spacing);
-            let cell = 1.0 / kernel.lattice_sum(spacing);
-            let layers = |x: Real| cell * (kernel.layer_sum(spacing, 0.0) + kernel.layer_sum(spacing, x));
-            let walls = placed(
-                &RigidShape::Plane { normal: Vec3::Y },
-                spacing,
-                KernelKind::WendlandC2,
-                Quat::IDENTITY,
-            );
-            let (mut touches, mut presses) = (Vec::new(), Vec::new());
-            let above = walls.bodies[0].position + Vec3::Y * (0.5 * spacing);
-            walls.touches_of(0, above, &mut touches, &mut presses);
-            assert!((touches[0].density + layers(spacing) - 1.0).abs() < 1e-9, "{}", touches[0].density);
-
-            let shape = RigidShape::Box { size: Vec3::splat(8.0 * spacing) };
-            let mut walls = placed(&shape, spacing, KernelKind::WendlandC2, Quat::IDENTITY);
-            let at = |k: i64| (k as Real + 0.5) * spacing;
-            let lattice = (-6..6).flat_map(|i| (-6..6).flat_map(move |j| (-6..6).map(move |k| [i, j, k])));
-            let outside: Vec<Vec3> = lattice
-                .map(|p| Vec3::from_array(p.map(at)))
-                .filter(|p| shape.surface(*p).distance > 0.0)
-                .map(|p| p + walls.bodies[0].position)
-                .collect();
-            walls.touch(&neighbors_of(&outside, kernel.h), &outside);
-            let worst = (0..walls.len()).map(|b| walls.compression(b).abs()).fold(0.0, f32::max);
-            assert!(worst < 1e-5, "{worst}");
-        }
-    }
-}
+mod tests;

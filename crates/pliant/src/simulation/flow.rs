@@ -141,7 +141,7 @@ impl Flow {
         };
         self.neighbors.build(positions, &self.particles, self.kernel.h, counts);
         self.walls.place(input.rigids.iter().map(RigidNow::as_wall));
-        self.walls.touch(&self.neighbors, positions);
+        self.walls.touch(&self.neighbors, positions, |i| rest[i as usize] == 0.0);
         self.system.measure(
             &self.neighbors,
             &self.walls,
