@@ -233,7 +233,7 @@ impl ParticleContacts {
         let v_n = (velocities[i] - velocities[j]).dot(n);
         let arrives = (input.arriving[i] - input.arriving[j]).dot(n);
         let target = needed_velocity(gap, arrives, self.law(m, o).restitution, self.spacing, input.dt);
-        (v_n < target.least).then(|| (n, target.after - v_n))
+        (v_n < target.least).then_some((n, target.after - v_n))
     }
 
     fn law(&self, m: usize, o: usize) -> SurfaceLaw {

@@ -201,7 +201,8 @@ impl Coarse {
                     && press.member as usize == m
                 {
                     presses = rest;
-                    let b = n + press.point as usize;
+                    // the pressure of a face's node is about the particle's own
+                    let b = if walls.share(press).is_some() { m } else { n + press.point as usize };
                     let part = glam::Vec3::from_array(press.gradient).as_dvec3() * self.weights[b] as f64;
                     let to = &mut f[corner(codes[m], codes[b])];
                     to.set(lane, to.get(lane) + part);
