@@ -4,7 +4,8 @@
 //! Blocks of 2x2x2 cells, four spacings across, have one unknown each: by what all kappa in a block grow. Its matrix is
 //! Pᵀ A P = Σ_i dt²/m_i f_iA·f_iB, with the force f_iA on particle i by a unit of block A. As blocks are as wide as
 //! particles reach to both sides, a particle feels at most eight, and a block twenty-six others. Coarser grids halve it
-//! again; a V-cycle goes through all.
+//! again; a V-cycle goes through all. Rigid bodies are as heavy as the world here, and nodes of faces have the pressure of
+//! the particle: a preconditioner may be a little wrong.
 
 use crate::kernel::KernelLanes;
 use crate::math::{CHUNK, LANES, Lane, Vec3x8, gather4};
@@ -232,6 +233,19 @@ impl Coarse {
         }
     }
 
+    /// Block of a member, and the entry of two blocks in the matrix.
+    #[cfg(test)]
+    pub(super) fn block_of(&self, m: usize) -> usize {
+        self.levels[0].index(block(self.codes[m]))
+    }
+
+    #[cfg(test)]
+    pub(super) fn entry(&self, a: usize, b: usize) -> f32 {
+        let steps = self.levels[0].steps();
+        let place = steps.iter().position(|&step| step == b as isize - a as isize);
+        place.map_or(0.0, |k| self.levels[0].rows[a][k])
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let level = |level: &Level| level.rows.capacity() * (4 * STENCIL + 8);
@@ -412,7 +426,7 @@ fn places() -> Vec<[Place; 36]> {
         let mut places = [Place::default(); 36];
         for (place, (a, b)) in places.iter_mut().zip(pairs) {
             let step = |axis: usize| {
-                let apart = (b >> axis & 1) as i32 - (a >> axis & 1) as i32;
+                let apart = (b >> axis & 1) - (a >> axis & 1);
                 if side >> axis & 1 == 1 { apart } else { -apart }
             };
             let k = SELF as i32 + step(0) + 3 * step(1) + 9 * step(2);

@@ -23,3 +23,6 @@ pub use friction::{Friction, FrictionInput};
 pub use projected::{PressureReport, Problem, ProjectedGradients, Settings};
 pub use system::PressureSystem;
 pub use tait::Tait;
+
+#[cfg(test)]
+mod tests;
