@@ -77,6 +77,7 @@ kernel        = "cubic_spline"
 
 [output]
 formats = []
+fps     = {1 / duration!r}
 
 [materials.water]
 model   = "fluid"

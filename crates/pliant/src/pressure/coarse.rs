@@ -81,12 +81,12 @@ pub struct CoarseInput<'a> {
 }
 
 impl Coarse {
-    /// Blocks of the members and boundary points, and what they weigh in them: 1, but less where kappa is small.
+    /// Blocks of the members and boundary points; those that are free take part.
     /// False if particles are too far apart for a grid.
-    pub fn weigh(&mut self, neighbors: &CurrentNeighbors, walls: &Walls, kappa: &[f32]) -> bool {
+    pub fn weigh(&mut self, neighbors: &CurrentNeighbors, walls: &Walls, free: &[bool]) -> bool {
         let cells = &neighbors.cells;
         let dims = cells.dims().map(|n| n as usize / 2 + 3);
-        if dims.iter().any(|&n| n > MOST) || dims.iter().product::<usize>() > kappa.len() {
+        if dims.iter().any(|&n| n > MOST) || dims.iter().product::<usize>() > free.len() {
             return false;
         }
         self.levels.resize_with(self.levels.len().max(1), Level::default);
@@ -98,16 +98,16 @@ impl Coarse {
             let sides = side(cell[0], 0) | side(cell[1], 1) | side(cell[2], 2);
             sides << 29 | z << 18 | y << 9 | x
         };
-        self.codes.resize(kappa.len(), 0);
+        self.codes.resize(free.len(), 0);
         self.codes.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(m, out)| {
             *out = code(match m < n {
                 true => cells.cell_of_sorted(m),
                 false => cells.cell(walls.points[m - n].position),
             });
         });
-        self.weights.resize(kappa.len(), 0.0);
-        let columns = self.weights.par_iter_mut().with_min_len(CHUNK).zip(kappa);
-        columns.for_each(|(weight, kappa)| *weight = if *kappa > 0.0 { 1.0 } else { 0.0 });
+        self.weights.resize(free.len(), 0.0);
+        let columns = self.weights.par_iter_mut().with_min_len(CHUNK).zip(free);
+        columns.for_each(|(weight, free)| *weight = if *free { 1.0 } else { 0.0 });
         true
     }
 

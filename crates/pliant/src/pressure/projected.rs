@@ -118,8 +118,8 @@ impl ProjectedGradients {
         let Problem { dt, compressions: b, settings } = problem;
         system.set_time_step(dt);
         self.start(system, dt, kappa);
-        let pressed = self.y.par_iter().with_min_len(CHUNK).filter(|y| **y > 0.0).count();
-        let has_grids = pressed >= MANY && self.coarse.weigh(neighbors, walls, kappa);
+        let free = self.open(b, settings.density_error as f32);
+        let has_grids = free >= MANY && self.coarse.weigh(neighbors, walls, &self.free);
         if has_grids {
             system.coarsen(neighbors, walls, &mut self.coarse);
         }
@@ -162,6 +162,24 @@ impl ProjectedGradients {
         report
     }
 
+    /// Frees what presses. Where liquid begins to press, as in the first step or when it hits the floor, all that are not
+    /// thinner than allowed become free: else pressure would get no further up in a step than iterations carry it.
+    /// Returns how many are free.
+    fn open(&mut self, b: &[f32], allowed: f32) -> usize {
+        self.free_pressed();
+        let count = |free: &[bool]| free.par_iter().with_min_len(CHUNK).filter(|free| **free).count();
+        let pressed = count(&self.free);
+        let scale = &self.scale;
+        let is_full = |m: usize| scale[m] > 0.0 && b[m] > -allowed;
+        let full = (0..b.len()).into_par_iter().with_min_len(CHUNK).filter(|&m| is_full(m)).count();
+        if 2 * pressed >= full {
+            return pressed;
+        }
+        let columns = self.free.par_iter_mut().enumerate().with_min_len(CHUNK);
+        columns.for_each(|(m, free)| *free |= is_full(m));
+        count(&self.free)
+    }
+
     /// g ← B y - b. Leaves the accelerations of y in the system.
     fn look(&mut self, operator: &mut Operator, b: &[f32]) {
         operator.apply(&self.y, &self.scale, &mut self.g);
@@ -169,12 +187,12 @@ impl ProjectedGradients {
         self.g.par_iter_mut().enumerate().with_min_len(CHUNK).for_each(|(m, g)| *g -= b[m] * scale[m]);
     }
 
-    /// Conjugate gradients with all that press or want to, as if there were no bounds, until Σ |errors| is below `left`.
+    /// Conjugate gradients with all that are free or want to press, as if there were no bounds, until Σ |errors| is below `left`.
     /// Returns the iterations.
     fn round(&mut self, operator: &mut Operator, b: &[f32], most: usize, left: Real) -> usize {
-        let Self { scale, y, g, free, .. } = self;
+        let Self { scale, g, free, .. } = self;
         let columns = free.par_iter_mut().enumerate().with_min_len(CHUNK);
-        columns.for_each(|(m, free)| *free = scale[m] > 0.0 && (y[m] > 0.0 || g[m] < 0.0));
+        columns.for_each(|(m, free)| *free |= scale[m] > 0.0 && g[m] < 0.0);
         let grids = operator.has_grids.then_some(operator.neighbors);
         self.restart(grids);
         let mut done = 0;
@@ -187,6 +205,7 @@ impl ProjectedGradients {
             self.turn(grids, pq);
         }
         self.lift();
+        self.free_pressed();
         self.look(operator, b);
         done
     }

@@ -101,9 +101,10 @@ fn the_solution_meets_its_conditions() {
 fn grids_are_sums_of_the_operator_over_blocks() {
     let mut tank = Tank::new(11);
     let n = tank.positions.len();
-    let kappa: Vec<f32> = (0..n).map(|m| if m % 7 == 0 { 0.0 } else { 1.0 }).collect();
+    let free: Vec<bool> = (0..n).map(|m| m % 7 != 0).collect();
+    let kappa: Vec<f32> = free.iter().map(|free| *free as u32 as f32).collect();
     let mut coarse = Coarse::default();
-    assert!(coarse.weigh(&tank.neighbors, &tank.walls, &kappa));
+    assert!(coarse.weigh(&tank.neighbors, &tank.walls, &free));
     tank.system.coarsen(&tank.neighbors, &tank.walls, &mut coarse);
     let blocks: Vec<usize> = (0..n).map(|m| coarse.block_of(m)).collect();
     let of_blocks = |values: &[f32]| {
@@ -134,7 +135,7 @@ fn grids_answer_symmetrically() {
     let mut tank = Tank::new(14);
     let n = tank.positions.len();
     let mut coarse = Coarse::default();
-    assert!(coarse.weigh(&tank.neighbors, &tank.walls, &vec![1.0; n]));
+    assert!(coarse.weigh(&tank.neighbors, &tank.walls, &vec![true; n]));
     tank.system.coarsen(&tank.neighbors, &tank.walls, &mut coarse);
     let (a, b): (Vec<f32>, Vec<f32>) =
         (0..n).map(|m| ((1.7 * m as f32).sin(), (0.013 * m as f32).cos())).unzip();
