@@ -1,6 +1,6 @@
 //! Killed at any moment, a run goes on from its last checkpoint.
 
-use crate::support::{BUSY, Place, json, names_in, text};
+use crate::support::{BUSY, Place, WET, json, names_in, text};
 use pliant::output::{Checkpoint, read_frame};
 use std::path::Path;
 use std::process::Stdio;
@@ -39,7 +39,7 @@ fn a_run_killed_at_any_moment_resumes_to_the_same_bits() {
     for (k, moment) in moments().enumerate() {
         let dir = format!("killed_{k}");
         killed += kill_after(&place, &format!("run busy.toml -o {dir}"), duration.mul_f64(moment)) as u32;
-        nothing_is_partial(&place.path(&dir));
+        nothing_is_partial(&place.path(&dir), BUSY);
         plant_temporaries(&place.path(&dir));
         let end = place.succeed(&format!("run busy.toml -o {dir} --resume"));
         from_a_checkpoint += end.stderr.contains("going on from t = ") as u32;
@@ -54,20 +54,29 @@ fn a_run_killed_at_any_moment_resumes_to_the_same_bits() {
 
 #[test]
 fn a_run_killed_again_and_again_arrives() {
-    let place = Place::with_scene("busy", BUSY);
+    killed_again_and_again(BUSY);
+}
+
+#[test]
+fn so_does_one_with_liquids() {
+    killed_again_and_again(WET);
+}
+
+fn killed_again_and_again(scene: &str) {
+    let place = Place::with_scene("scene", scene);
     let start = Instant::now();
-    place.succeed("run busy.toml -o whole");
+    place.succeed("run scene.toml -o whole");
     let wait = start.elapsed().mul_f64(0.4);
     for _ in 0..4 {
-        kill_after(&place, "run busy.toml -o out --resume", wait);
-        nothing_is_partial(&place.path("out"));
+        kill_after(&place, "run scene.toml -o out --resume", wait);
+        nothing_is_partial(&place.path("out"), scene);
     }
-    place.succeed("run busy.toml -o out --resume");
+    place.succeed("run scene.toml -o out --resume");
     assert_eq!(place.results("out"), place.results("whole"));
 }
 
 /// Every file under a final name is whole; only the tables may end in a torn row.
-fn nothing_is_partial(dir: &Path) {
+fn nothing_is_partial(dir: &Path, scene: &str) {
     for name in names_in(&dir.join("frames")) {
         let path = dir.join("frames").join(&name);
         match path.extension().and_then(|e| e.to_str()) {
@@ -85,7 +94,7 @@ fn nothing_is_partial(dir: &Path) {
         let bytes = || std::fs::read(dir.join(&name)).expect("a file");
         match name.as_str() {
             "summary.json" => drop(json(&dir.join(&name))),
-            "scene.toml" => assert_eq!(text(&dir.join(&name)), BUSY),
+            "scene.toml" => assert_eq!(text(&dir.join(&name)), scene),
             "preview.png" => assert!(bytes().ends_with(b"IEND\xaeB`\x82")),
             "movie.gif" => assert!(bytes().ends_with(b";")),
             "stats.csv" | "probes.csv" => assert!(text(&dir.join(&name)).starts_with("time,")),

@@ -5,6 +5,66 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+/// Liquid from an emitter and a block in a container, with a soft cube and a rigid ball: enough liquid for coarse grids.
+pub const WET: &str = r#"
+title = "Pouring"
+
+[simulation]
+spacing = 0.04
+duration = 0.4
+pressure = "iisph"
+time_step = { max = 0.004 }
+
+[output]
+fps = 50
+checkpoint_every = 0.04
+
+[render]
+size = [96, 54]
+
+[materials.water]
+model = "fluid"
+density = 1000
+
+[materials.jelly]
+density = 800
+youngs_modulus = 5e4
+model = "peer2018"
+
+[[bodies]]
+name = "pool"
+material = "water"
+shape = { type = "box", size = [0.8, 0.64, 0.8] }
+position = [0, 0.32, 0]
+
+[[bodies]]
+name = "cube"
+material = "jelly"
+shape = { type = "box", size = [0.16, 0.16, 0.16] }
+position = [0.1, 0.8, 0.1]
+
+[[emitters]]
+name = "tap"
+material = "water"
+mouth = { type = "circle", radius = 0.08 }
+position = [-0.2, 1.0, 0]
+direction = [0, -1, 0]
+speed = 2
+end = 0.3
+
+[[rigids]]
+name = "tank"
+shape = { type = "box", size = [0.8, 1.2, 0.8], inside_out = true }
+position = [0, 0.6, 0]
+
+[[rigids]]
+name = "ball"
+shape = { type = "sphere", radius = 0.1 }
+position = [0.15, 1.02, -0.15]
+motion = "dynamic"
+density = 400
+"#;
+
 /// Everything at once, in about four hundred particles: two bodies that collide, a pinned and loaded sheet, probes
 /// of both kinds, a driven rigid, a floor. 30 frames a second do not divide the duration.
 pub const BUSY: &str = r#"

@@ -21,6 +21,7 @@ use super::{Deformation, ElasticBody, Model, SolveTolerance, Solver};
 use crate::linear::{ConjugateGradients, Factor, Operator, Preconditioner, SolveWork, Solved, Tolerance};
 use crate::math::{CHUNK, Lane, Mat3x8, Real, Vec3, sum};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Iterations after which a solve is taken as it is.
@@ -61,7 +62,7 @@ impl SolvePart {
 }
 
 /// What one system took in a step; nothing if it was not solved.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PartReport {
     pub solves: usize,
     pub iterations: usize,

@@ -12,6 +12,7 @@ use crate::math::{CHUNK, Real, Vec3, sum_by_chunk};
 use crate::neighbors::CurrentNeighbors;
 use crate::rigid::Walls;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// When the iteration ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +29,7 @@ impl Default for Settings {
 }
 
 /// What the pressure solve of a step did.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PressureReport {
     pub iterations: usize,
     /// Mean density error left, relative to the rest density.

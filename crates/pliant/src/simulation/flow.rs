@@ -226,6 +226,12 @@ impl Flow {
         self.forces.as_ref().filter(|forces| forces.has_viscosity()).map(|forces| forces.totals)
     }
 
+    pub fn set_viscosity_totals(&mut self, totals: ViscosityTotals) {
+        if let Some(forces) = &mut self.forces {
+            forces.totals = totals;
+        }
+    }
+
     /// Changes the coming step's velocities so that nothing is compressed at its end.
     /// The rigid bodies have the velocities of the coming step.
     pub fn solve(&mut self, dt: Real, rigids: &[RigidNow], velocities: &mut [Vec3]) -> PressureReport {

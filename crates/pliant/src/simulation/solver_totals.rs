@@ -1,14 +1,15 @@
-//! What the solvers of implicit bodies did since the start.
+//! What the solvers did since the start.
 
 use super::Simulation;
 use crate::elasticity::{PartReport, SolvePart, SolveReport};
 use crate::linear::{FactorCache, Solved};
 use crate::math::Real;
 use crate::pressure::PressureReport;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Sums over the steps of a run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct SolverTotals {
     /// Sums by part; `residual` is that of the last step.
     parts: [PartReport; 3],
@@ -23,7 +24,7 @@ pub struct SolverTotals {
 }
 
 /// What the pressure did since the start.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct PressureTotals {
     pub solves: usize,
     pub iterations: usize,
@@ -36,7 +37,7 @@ pub struct PressureTotals {
 }
 
 /// What the viscosity of liquids did since the start.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct ViscosityTotals {
     pub solves: usize,
     pub iterations: usize,
@@ -91,12 +92,12 @@ impl SolverTotals {
 }
 
 impl Simulation {
-    /// What the pressure did since the start of this run; none if the scene has none.
+    /// What the pressure did since the start; none if the scene has none.
     pub fn pressure_totals(&self) -> Option<PressureTotals> {
         self.flow.as_ref().map(|_| self.pressures)
     }
 
-    /// What the viscosity of liquids did since the start of this run; none if no liquid has it.
+    /// What the viscosity of liquids did since the start; none if no liquid has it.
     pub fn viscosity_totals(&self) -> Option<ViscosityTotals> {
         self.flow.as_ref().and_then(|flow| flow.viscosity_totals())
     }
@@ -112,9 +113,23 @@ impl Simulation {
         solid.implicit.as_ref().map(|implicit| implicit.describe(&solid.elastic, dt))
     }
 
-    /// What the solvers did since the start of this run.
+    /// What the solvers did since the start.
     pub fn solver_totals(&self) -> SolverTotals {
         SolverTotals { factors: self.factors.made, cached_factors: self.factors.read, ..self.solvers }
+    }
+
+    pub(super) fn save_totals(&self) -> Vec<u8> {
+        let totals = (self.solvers, self.pressures, self.viscosity_totals());
+        postcard::to_allocvec(&totals).expect("memory holds a few numbers")
+    }
+
+    pub(super) fn restore_totals(&mut self, bytes: &[u8]) -> bool {
+        let Ok((solvers, pressures, viscosity)) = postcard::from_bytes(bytes) else { return false };
+        (self.solvers, self.pressures) = (solvers, pressures);
+        if let (Some(flow), Some(totals)) = (&mut self.flow, viscosity) {
+            flow.set_viscosity_totals(totals);
+        }
+        true
     }
 
     /// Keeps the factors of implicit bodies in a folder, for the next run.

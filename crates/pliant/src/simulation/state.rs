@@ -30,6 +30,7 @@ impl Simulation {
             ("velocities".to_string(), to_bytes(&self.particles.velocities)),
             ("last_dt".to_string(), self.last_dt.to_le_bytes().to_vec()),
             ("effort_dt".to_string(), self.effort_dt.to_le_bytes().to_vec()),
+            ("totals".to_string(), self.save_totals()),
         ];
         if self.rigids.has_dynamic() {
             columns.push(("rigids".to_string(), self.rigids.save()));
@@ -89,6 +90,9 @@ impl Simulation {
         if self.rigids.has_dynamic() {
             let misfit = |error| format!("column \"rigids\": {error}");
             self.rigids.restore(time, find("rigids")?).map_err(misfit)?;
+        }
+        if !self.restore_totals(find("totals")?) {
+            return Err("column \"totals\" is not of this version".into());
         }
         self.last_dt = number("last_dt")?;
         self.effort_dt = number("effort_dt")?;
