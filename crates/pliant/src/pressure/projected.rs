@@ -84,9 +84,14 @@ pub struct ProjectedGradients {
     z: Vec<f32>,
     p: Vec<f32>,
     q: Vec<f32>,
+    /// y and g before a round.
+    y_before: Vec<f32>,
+    g_before: Vec<f32>,
     coarse: Coarse,
     /// Largest eigenvalue seen.
     stretch: Real,
+    /// Did the last round go back, so that the system does not have the accelerations of y?
+    mixed: bool,
 }
 
 /// The operator B of the scaled problem.
@@ -147,7 +152,7 @@ impl ProjectedGradients {
             if iterations == 0 {
                 break;
             }
-            looked = helps;
+            looked = helps && !self.mixed;
             report = PressureReport { iterations: before.iterations + iterations, ..self.errors(counted) };
             if helps && report.mean_error > HELPS * before.mean_error {
                 helps = false;
@@ -194,6 +199,9 @@ impl ProjectedGradients {
         let Self { scale, g, free, .. } = self;
         let columns = free.par_iter_mut().enumerate().with_min_len(CHUNK);
         columns.for_each(|(m, free)| *free |= scale[m] > 0.0 && g[m] < 0.0);
+        self.mixed = false;
+        self.y_before.copy_from_slice(&self.y);
+        self.g_before.copy_from_slice(&self.g);
         let grids = operator.has_grids.then_some(operator.neighbors);
         self.restart(grids);
         let mut done = 0;
@@ -206,9 +214,31 @@ impl ProjectedGradients {
             self.turn(grids, pq);
         }
         self.lift();
-        self.free_pressed();
         self.look(operator, b);
+        self.stay_downhill();
+        self.free_pressed();
         done
+    }
+
+    /// What was lifted may have held others down: goes back towards where the round began, as far as that has less
+    /// energy. All on the way is above the bounds, and energies never rise.
+    fn stay_downhill(&mut self) {
+        let sums = sum_by_chunk(self.y.len(), glam::DVec2::ZERO, |range| {
+            let mut sum = glam::DVec2::ZERO;
+            for m in range {
+                let way = (self.y[m] - self.y_before[m]) as Real;
+                sum.x += way * self.g_before[m] as Real;
+                sum.y += way * (self.g[m] - self.g_before[m]) as Real;
+            }
+            sum
+        });
+        let best = if sums.x < 0.0 { -sums.x / sums.y.max(-sums.x) } else { 0.0 };
+        if best < 1.0 {
+            let mix = |now: &mut f32, before: &f32| *now = before + best as f32 * (*now - before);
+            self.y.par_iter_mut().zip(&self.y_before).with_min_len(CHUNK).for_each(|(y, b)| mix(y, b));
+            self.g.par_iter_mut().zip(&self.g_before).with_min_len(CHUNK).for_each(|(g, b)| mix(g, b));
+            self.mixed = true;
+        }
     }
 
     /// Nothing is below its bound.
@@ -278,8 +308,8 @@ impl ProjectedGradients {
         let n = kappa.len();
         self.free.resize(n, false);
         self.stretch = 1.0;
-        let Self { scale, y, g, z, p, q, .. } = self;
-        for column in [scale, y, g, z, p, q] {
+        let Self { scale, y, g, z, p, q, y_before, g_before, .. } = self;
+        for column in [scale, y, g, z, p, q, y_before, g_before] {
             column.resize(n, 0.0);
         }
         let largest = system.diagonal.par_iter().with_min_len(CHUNK).copied().reduce(|| 0.0, f32::max);
@@ -397,6 +427,6 @@ impl ProjectedGradients {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        (6 * 4 + 1) * self.y.capacity() + self.coarse.bytes()
+        (8 * 4 + 1) * self.y.capacity() + self.coarse.bytes()
     }
 }
