@@ -93,3 +93,32 @@ fn water_at_rest_weighs_what_it_weighs_on_smooth_and_on_sampled_floors() {
         assert!((center.y - 0.25).abs() < 0.005, "floor {floor:?}: {center}");
     }
 }
+
+/// Pressure and walls take energy from a liquid that runs up a wall in a thin sheet, and give none.
+#[test]
+fn a_dam_break_never_gains_energy() {
+    for spacing in [0.04, 0.025] {
+        let mut simulation = build(&format!(
+            "simulation = {{ spacing = {spacing}, duration = 10, time_step = {{ max = 0.004 }} }}
+             materials.water = {{ model = 'fluid', density = 1000 }}
+             bodies = [{{ name = 'water', material = 'water', shape = {{ type = 'box', size = [0.4, 0.8, 0.2] }},
+                          position = [-0.4, 0.4, 0] }}]
+             rigids = [{{ name = 'tank', shape = {{ type = 'box', size = [1.2, 2.4, 0.2], inside_out = true }},
+                          position = [0, 1.2, 0] }}]"
+        ));
+        let energy = |simulation: &Simulation| {
+            let particles = simulation.particles();
+            let columns = particles.positions.iter().zip(&particles.velocities).zip(&particles.masses);
+            columns.map(|((x, v), m)| m * (0.5 * v.length_squared() + 9.81 * x.y)).sum::<f64>()
+        };
+        let first = energy(&simulation);
+        let mut before = first;
+        while simulation.time() < 1.2 {
+            simulation.step(1e6).unwrap_or_else(|e| panic!("{e}"));
+            let now = energy(&simulation);
+            let time = simulation.time();
+            assert!(now < before + 2e-3 * first, "{spacing}: from {before} J to {now} J at {time} s");
+            before = before.min(now);
+        }
+    }
+}

@@ -149,10 +149,11 @@ impl ProjectedGradients {
             } else {
                 self.iterate(&mut operator, b)
             };
+            // the system has the accelerations of y only after a round that went all the way
+            looked = helps && !self.mixed;
             if iterations == 0 {
                 break;
             }
-            looked = helps && !self.mixed;
             report = PressureReport { iterations: before.iterations + iterations, ..self.errors(counted) };
             if helps && report.mean_error > HELPS * before.mean_error {
                 helps = false;
@@ -193,8 +194,8 @@ impl ProjectedGradients {
         self.g.par_iter_mut().enumerate().with_min_len(CHUNK).for_each(|(m, g)| *g -= b[m] * scale[m]);
     }
 
-    /// Conjugate gradients with all that are free or want to press, as if there were no bounds, until Σ |errors| is below `left`.
-    /// Returns the iterations.
+    /// Conjugate gradients with all that are free or want to press, as if there were no bounds, until Σ |errors| is below
+    /// `left`. Returns the iterations.
     fn round(&mut self, operator: &mut Operator, b: &[f32], most: usize, left: Real) -> usize {
         let Self { scale, g, free, .. } = self;
         let columns = free.par_iter_mut().enumerate().with_min_len(CHUNK);

@@ -96,6 +96,32 @@ fn the_solution_meets_its_conditions() {
     }
 }
 
+/// However few iterations there are and wherever they begin, energies do not rise.
+#[test]
+fn energies_never_rise() {
+    let mut tank = Tank::new(10);
+    // compressed on one side and thinned on the other
+    let slope = |x: &Vec3| 0.01 * (0.3 + (0.3 * (x.x - x.y)).sin()) as f32;
+    let compressions: Vec<f32> = tank.positions.iter().map(slope).collect();
+    let energy = |tank: &mut Tank, kappa: &[f32]| {
+        let pushed = tank.product(kappa);
+        let columns = kappa.iter().zip(&pushed).zip(&compressions);
+        columns.map(|((k, p), c)| (k * (0.5 * p - c)) as Real).sum::<Real>()
+    };
+    let rough = |m: usize| (((7 * m + 3) as f32 * 12.9898).sin() * 43758.547 % 1.0).max(0.0);
+    let mut kappa: Vec<f32> = (0..compressions.len()).map(rough).collect();
+    let mut before = energy(&mut tank, &kappa);
+    for iterations in [1, 2, 4, 8, 8, 8] {
+        let settings = Settings { density_error: 1e-9, max_iterations: iterations };
+        let Tank { system, neighbors, walls, .. } = &mut tank;
+        let problem = Problem { dt: DT, compressions: &compressions, settings };
+        ProjectedGradients::default().solve(system, neighbors, walls, problem, &mut kappa);
+        let now = energy(&mut tank, &kappa);
+        assert!(now < before + 1e-6 * before.abs(), "{iterations} iterations: from {before} to {now}");
+        before = now;
+    }
+}
+
 /// A row of the finest grid is what the operator does to a block: Pᵀ A P.
 #[test]
 fn grids_are_sums_of_the_operator_over_blocks() {
