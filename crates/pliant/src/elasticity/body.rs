@@ -20,7 +20,9 @@ use super::rest::{Rest, SliceRest};
 use super::{Method, Model, SolveTolerance, Solver, becker2009, mls2004, solenthaler2007};
 use crate::kernel::Kernel;
 use crate::material::{Law, Moduli};
-use crate::math::{LANES, Lane, Mat3, Mat3x8, Quat, Quatx8, Real, Sym3x8, Vec3, Vec3x8, polar_rotation};
+use crate::math::{
+    LANES, Lane, Mat3, Mat3x8, Quat, Quatx8, Real, Sym3x8, Vec3, Vec3x8, gather4, polar_rotation,
+};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -574,9 +576,8 @@ fn gradients<const SHAPE_MATCHING: bool>(rest: &Rest, local: &[[f32; 4]], s: usi
 /// Lanes from eight displacements.
 #[inline(always)]
 fn gather(local: &[[f32; 4]], j: &[u32; LANES]) -> Vec3x8 {
-    let p: [&[f32; 4]; LANES] = eight!(|lane: usize| &local[j[lane] as usize]);
-    let part = |k: usize| Lane::from(eight!(|lane: usize| p[lane][k]));
-    Vec3x8::new(part(0), part(1), part(2))
+    let [x, y, z, _] = gather4(local, j);
+    Vec3x8::new(x, y, z)
 }
 
 /// Puts the matrices of a slice into eight and one numbers a particle, by columns.
