@@ -26,16 +26,8 @@ use crate::math::{
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// An array of eight written out: `array::map` of this size is not inlined, and these are the innermost loops.
-macro_rules! eight {
-    ($of:expr) => {{
-        let of = $of;
-        [of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7)]
-    }};
-}
-
 /// Slices a task works on.
-const SLICES_PER_TASK: usize = 32;
+pub(super) const SLICES_PER_TASK: usize = 32;
 
 /// A particle with as many neighbours is inside a body; sheets, rods and small bodies have none of those.
 const INTERIOR_NEIGHBORS: usize = 26;
@@ -98,30 +90,30 @@ impl Constants {
 /// What pass 2 reads of a neighbour: one cache line, two lanes to be transposed.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-struct Record {
+pub(super) struct Record {
     /// T - z U C by columns, the last entry in `rest`.
-    t: [f32; LANES],
-    rest: RecordRest,
+    pub t: [f32; LANES],
+    pub rest: RecordRest,
 }
 
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
-struct RecordRest {
+pub(super) struct RecordRest {
     /// Last entry of T - z U C.
-    t8: f32,
+    pub t8: f32,
     /// Displacement from the body's rigid frame.
-    u: [f32; 3],
+    pub u: [f32; 3],
     /// Velocity (only with XSPH).
     v: [f32; 3],
-    /// Last entry of Y (only becker2009).
-    y8: f32,
+    /// Last entry of Y (becker2009); change of volume tr(eps) (kugelstadt2021).
+    pub last: f32,
 }
 
 impl RecordRest {
     #[inline(always)]
-    fn lane(&self) -> Lane {
-        let RecordRest { t8, u: [ux, uy, uz], v: [vx, vy, vz], y8 } = *self;
-        Lane::from([t8, ux, uy, uz, vx, vy, vz, y8])
+    pub fn lane(&self) -> Lane {
+        let RecordRest { t8, u: [ux, uy, uz], v: [vx, vy, vz], last } = *self;
+        Lane::from([t8, ux, uy, uz, vx, vy, vz, last])
     }
 }
 
@@ -154,7 +146,7 @@ pub struct ElasticBody {
     /// Rotation Q of the rigid frame, computed by `localize`.
     frame: Mat3x8,
     /// Computed by `deform`.
-    records: Vec<Record>,
+    pub(super) records: Vec<Record>,
     /// Y_i of becker2009 by columns, the last entry in the records; computed by `deform`, empty for other methods.
     spins: Vec<[f32; LANES]>,
     /// Elastic, zero-energy and XSPH force [N], computed by `compute_forces`.
@@ -187,7 +179,7 @@ impl ElasticBody {
             kernel,
         };
         constants.set_moduli(moduli);
-        let rest_of_record = RecordRest { t8: 0.0, u: [0.0; 3], v: [0.0; 3], y8: 0.0 };
+        let rest_of_record = RecordRest { t8: 0.0, u: [0.0; 3], v: [0.0; 3], last: 0.0 };
         let record = Record { t: [0.0; LANES], rest: rest_of_record };
         ElasticBody {
             constants,
@@ -268,12 +260,17 @@ impl ElasticBody {
         self.frame
     }
 
-    /// The forces without those of the volume (lambda = 0), where `compute_forces_at` computed them last.
-    pub(super) fn compute_stretching_forces(&mut self) {
+    /// The forces without those of the volume (lambda = 0). The records have the changes of volume.
+    pub(super) fn compute_stretching_forces_at(
+        &mut self,
+        n: usize,
+        positions: impl Fn(usize) -> Vec3 + Sync,
+        velocities: &[Vec3],
+    ) -> Deformation {
         let lambda = std::mem::replace(&mut self.lambda, Lambda::none());
-        self.deform();
-        self.sum_forces();
+        let deformation = self.compute_forces_at(n, positions, velocities);
         self.lambda = lambda;
+        deformation
     }
 
     /// Single-precision displacements from the rigid frame of a particle in the middle of the body.
@@ -322,7 +319,10 @@ impl ElasticBody {
                     let records = &mut records[first..end];
                     store(slice.T, records.iter_mut().map(|r| (&mut r.t, &mut r.rest.t8)));
                     if let Some(spins) = spins.get_mut(first..end) {
-                        store(slice.Y, spins.iter_mut().zip(records).map(|(y, r)| (y, &mut r.rest.y8)));
+                        store(slice.Y, spins.iter_mut().zip(records).map(|(y, r)| (y, &mut r.rest.last)));
+                    } else {
+                        let dilations = slice.dilation.to_array();
+                        records.iter_mut().zip(dilations).for_each(|(r, dilation)| r.rest.last = dilation);
                     }
                     extreme.include(slice.F.norm_squared(), slice.stiffening, s * LANES, end - first);
                 }
@@ -513,10 +513,12 @@ pub(super) struct SliceDeformation {
     pub S: Lane,
 }
 
-/// What pass 1 makes of a slice: T - z U C, Y (becker2009), F and the stiffness over that at rest.
+/// What pass 1 makes of a slice: T - z U C, Y (becker2009), tr(eps) (kugelstadt2021), F and the stiffness over that at
+/// rest.
 struct SliceState {
     T: Mat3x8,
     Y: Mat3x8,
+    dilation: Lane,
     F: Mat3x8,
     stiffening: Lane,
 }
@@ -553,12 +555,22 @@ fn stress_of_slice(
     };
     // Where a curved sheet leaves its tangent plane, the rotation carries it: F + R N, here relative to Q.
     let carried = null.map_or(fit, |n| fit + (rotation.matrix() - Q).mul_mat(n.full()));
-    SliceState { T: T - carried.scale(Lane::splat(k.z as f32)), Y, F, stiffening }
+    let dilation = if k.model == Model::Kugelstadt2021 {
+        let span = null.map_or(Lane::splat(3.0), |n| Lane::splat(3.0) - n.trace());
+        rotation.matrix().dot(F) - span
+    } else {
+        Lane::ZERO
+    };
+    SliceState { T: T - carried.scale(Lane::splat(k.z as f32)), Y, dilation, F, stiffening }
 }
 
 /// U_i = Σ_j u_ji ⊗ b_ij and, for shape matching, Σ_j V_i V_j W_ij u_ji ⊗ X_ji.
 #[inline(always)]
-fn gradients<const SHAPE_MATCHING: bool>(rest: &Rest, local: &[[f32; 4]], s: usize) -> (Mat3x8, Mat3x8) {
+pub(super) fn gradients<const SHAPE_MATCHING: bool>(
+    rest: &Rest,
+    local: &[[f32; 4]],
+    s: usize,
+) -> (Mat3x8, Mat3x8) {
     let last = local.len() - 1;
     let u_i = gather(local, &eight!(|lane: usize| (s * LANES + lane).min(last) as u32));
     let (mut U, mut A) = (Mat3x8::ZERO, Mat3x8::ZERO);
@@ -582,7 +594,7 @@ fn gather(local: &[[f32; 4]], j: &[u32; LANES]) -> Vec3x8 {
 
 /// Puts the matrices of a slice into eight and one numbers a particle, by columns.
 #[inline(always)]
-fn store<'a>(M: Mat3x8, rows: impl Iterator<Item = (&'a mut [f32; LANES], &'a mut f32)>) {
+pub(super) fn store<'a>(M: Mat3x8, rows: impl Iterator<Item = (&'a mut [f32; LANES], &'a mut f32)>) {
     let [a, b, c] = M.c;
     let first = Lane::transpose([a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y]);
     for ((row, last), (lanes, z)) in rows.zip(first.iter().zip(c.z.to_array())) {
@@ -646,9 +658,9 @@ impl Columns<'_> {
     fn gather<const SPIN: bool>(&self, j: &[u32; LANES]) -> Gathered {
         let record = |lane: usize| &self.records[j[lane] as usize];
         let t = Lane::transpose(eight!(|lane| Lane::from(record(lane).t)));
-        let [t8, ux, uy, uz, vx, vy, vz, y8] = Lane::transpose(eight!(|lane| record(lane).rest.lane()));
+        let [t8, ux, uy, uz, vx, vy, vz, last] = Lane::transpose(eight!(|lane| record(lane).rest.lane()));
         let Y = if SPIN {
-            matrix(Lane::transpose(eight!(|lane: usize| Lane::from(self.spins[j[lane] as usize]))), y8)
+            matrix(Lane::transpose(eight!(|lane: usize| Lane::from(self.spins[j[lane] as usize]))), last)
         } else {
             Mat3x8::ZERO
         };
@@ -658,7 +670,7 @@ impl Columns<'_> {
 
 /// Columns from eight entries and the last.
 #[inline(always)]
-fn matrix(m: [Lane; LANES], last: Lane) -> Mat3x8 {
+pub(super) fn matrix(m: [Lane; LANES], last: Lane) -> Mat3x8 {
     let [a, b, c, d, e, f, g, h] = m;
     Mat3x8 { c: [Vec3x8::new(a, b, c), Vec3x8::new(d, e, f), Vec3x8::new(g, h, last)] }
 }

@@ -5,6 +5,14 @@
 //! and a paper is what it makes of B_i: a stress T_i, per particle. Only b_ij is streamed per pair.
 //! Implicit methods solve for the velocities with the same two sums as their matrix: `implicit.rs`.
 
+/// An array of eight written out: `array::map` of this size is not inlined, and these are the innermost loops.
+macro_rules! eight {
+    ($of:expr) => {{
+        let of = $of;
+        [of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7)]
+    }};
+}
+
 mod becker2009;
 mod body;
 mod gathering;
@@ -18,6 +26,7 @@ mod rest;
 mod solenthaler2007;
 mod stable_step;
 mod stretch;
+mod volume;
 
 pub use body::{Deformation, ElasticBody};
 pub use implicit::{ImplicitSolver, PartReport, SolvePart, SolveReport, StepInput};
@@ -111,14 +120,6 @@ impl SolveTolerance {
         match self {
             SolveTolerance::Relative(value) => residual <= value,
             SolveTolerance::Absolute(_) => residual <= 1e-4,
-        }
-    }
-
-    /// A relative tolerance times a factor.
-    fn looser(self, factor: Real) -> Self {
-        match self {
-            SolveTolerance::Relative(value) => SolveTolerance::Relative(value * factor),
-            absolute => absolute,
         }
     }
 

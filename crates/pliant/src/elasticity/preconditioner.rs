@@ -4,7 +4,7 @@
 //! S = dt² E / (rho s²) that depends on whether the body is a solid, a sheet or a rod.
 #![allow(non_snake_case)] // K, R, V, W as in the theory
 
-use super::implicit::SolvePart;
+use super::implicit::System;
 use super::{ElasticBody, stretch::Stiffnesses};
 use crate::linear::{self, BlockJacobi, CorotatedPoint, Multigrid, ScalarPoint};
 use crate::math::{LANES, Mat3, Real, Vec3, outer};
@@ -36,7 +36,7 @@ pub(super) struct BodyPreconditioner {
     corotated: Option<Multigrid<Mat3A>>,
     scalar: Option<(Multigrid<f32>, Stiffnesses)>,
     /// The system it is set for.
-    part: SolvePart,
+    system: System,
     uses_grids: bool,
 }
 
@@ -51,7 +51,7 @@ impl BodyPreconditioner {
             held: Vec::new(),
             corotated: None,
             scalar: None,
-            part: SolvePart::Whole,
+            system: System::Whole,
             uses_grids: false,
         }
     }
@@ -66,20 +66,20 @@ impl BodyPreconditioner {
         Self::stiffness_number(body, masses, dt) > GRIDS_PAY[self.dimensions - 1]
     }
 
-    /// Sets it for M + dt² K_part with the rotations the body has.
-    pub fn set(&mut self, body: &ElasticBody, masses: &[f32], held: &[bool], dt: Real, part: SolvePart) {
+    /// Sets it for M + dt² K (or K_s) with the rotations the body has.
+    pub fn set(&mut self, body: &ElasticBody, masses: &[f32], held: &[bool], dt: Real, system: System) {
         let (mu, z, dt2) = (body.moduli.shear as f32, body.constants.z as f32, (dt * dt) as f32);
         let diagonals = &self.diagonals;
         let lambda = |i: usize| body.lambda_of(i) as f32;
         let rotation = |i: usize| glam::Mat3::from_quat(body.rotations[i / LANES].get(i % LANES).as_quat());
-        let block = |i: usize| diagonals[i].block(part, mu, lambda(i), z) * dt2;
+        let block = |i: usize| diagonals[i].block(system, mu, lambda(i), z) * dt2;
         self.blocks.set_inverse(masses.len(), |i| {
             let mass = glam::Mat3::from_diagonal(glam::Vec3::splat(masses[i]));
             let (R, block) = (rotation(i), block(i) + mass);
             R * block.inverse() * R.transpose()
         });
-        self.part = part;
-        self.uses_grids = part != SolvePart::Volume && self.wants_grids(body, masses, dt);
+        self.system = system;
+        self.uses_grids = self.wants_grids(body, masses, dt);
         if !self.uses_grids {
             return;
         }
@@ -98,7 +98,7 @@ impl BodyPreconditioner {
             }
         };
         let volume = |i: usize| rest.volumes[i] as f32 * dt2;
-        if part == SolvePart::Whole {
+        if system == System::Whole {
             let lay = || Multigrid::new(&rest.positions, spacing, |i| held[i]);
             self.corotated.get_or_insert_with(lay).update(|i| CorotatedPoint {
                 mass: mass(i),
@@ -130,8 +130,8 @@ impl linear::Preconditioner for BodyPreconditioner {
     fn apply(&mut self, r: &[glam::Vec3], z: &mut [glam::Vec3]) {
         self.blocks.apply(r, z);
         if self.uses_grids {
-            match (self.part, &mut self.corotated, &mut self.scalar) {
-                (SolvePart::Stretch, _, Some((grids, _))) => grids.add(r, z),
+            match (self.system, &mut self.corotated, &mut self.scalar) {
+                (System::Stretch, _, Some((grids, _))) => grids.add(r, z),
                 (_, Some(grids), _) => grids.add(r, z),
                 _ => {}
             }
@@ -148,15 +148,14 @@ impl linear::Preconditioner for BodyPreconditioner {
 }
 
 impl Diagonal {
-    /// The block of K_part: of V (mu |dF + R dFᵀ R|²/2 + lambda (R : dF)²) with dF = p ⊗ w.
-    fn block(&self, part: SolvePart, mu: f32, lambda: f32, z: f32) -> glam::Mat3 {
+    /// The block of K or K_s: of V (mu |dF + R dFᵀ R|²/2 + lambda (R : dF)²) with dF = p ⊗ w.
+    fn block(&self, system: System, mu: f32, lambda: f32, z: f32) -> glam::Mat3 {
         let W = self.gradients;
         let scalar = |s: f32| glam::Mat3::from_diagonal(glam::Vec3::splat(s));
         let size = W.x_axis.x + W.y_axis.y + W.z_axis.z;
-        match part {
-            SolvePart::Whole => W * (mu + lambda) + scalar(mu * size + z * self.zero_energy),
-            SolvePart::Stretch => scalar(2.0 * mu * size + z * self.zero_energy),
-            SolvePart::Volume => W * lambda,
+        match system {
+            System::Whole => W * (mu + lambda) + scalar(mu * size + z * self.zero_energy),
+            System::Stretch => scalar(2.0 * mu * size + z * self.zero_energy),
         }
     }
 }

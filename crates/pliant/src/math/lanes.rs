@@ -172,6 +172,12 @@ impl Mat3x8 {
         Mat3x8 { c: self.c.map(|k| k * s) }
     }
 
+    /// Σ of the products of their entries, A : B.
+    #[inline(always)]
+    pub fn dot(self, o: Self) -> Lane {
+        self.c[0].dot(o.c[0]) + self.c[1].dot(o.c[1]) + self.c[2].dot(o.c[2])
+    }
+
     #[inline(always)]
     pub fn trace(self) -> Lane {
         self.c[0].x + self.c[1].y + self.c[2].z
