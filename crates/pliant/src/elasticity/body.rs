@@ -587,7 +587,7 @@ pub(super) fn gradients<const SHAPE_MATCHING: bool>(
 
 /// Lanes from eight displacements.
 #[inline(always)]
-fn gather(local: &[[f32; 4]], j: &[u32; LANES]) -> Vec3x8 {
+pub(super) fn gather(local: &[[f32; 4]], j: &[u32; LANES]) -> Vec3x8 {
     let [x, y, z, _] = gather4(local, j);
     Vec3x8::new(x, y, z)
 }
