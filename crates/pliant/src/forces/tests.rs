@@ -58,7 +58,7 @@ impl Cloud {
         let velocities = positions.iter().enumerate().map(|(k, x)| velocity(k, *x)).collect();
         let mut neighbors = CurrentNeighbors::default();
         let all: Vec<u32> = (0..positions.len() as u32).collect();
-        neighbors.build(&positions, &all, H, |_, _| true);
+        neighbors.build(&positions, &all, H, None);
         let mut walls = Walls::new(kernel, S);
         walls.add(&RigidShape::Sphere { radius: 0.3 });
         walls.place([BALL].into_iter());
@@ -256,7 +256,7 @@ fn blown(air: Air, dt: Real, speed: Real) -> Vec<Vec3> {
     let positions: Vec<Vec3> = (0..3).map(|k| Vec3::X * (k as Real * S)).collect();
     let mut velocities = vec![Vec3::X * speed; 3];
     let mut neighbors = CurrentNeighbors::default();
-    neighbors.build(&positions, &[0, 1, 2], H, |_, _| true);
+    neighbors.build(&positions, &[0, 1, 2], H, None);
     let masses = [(1000.0 * S.powi(3)) as f32; 3];
     let grips = Grips::default();
     let near = Near {

@@ -7,6 +7,7 @@ use super::Cells;
 use crate::kernel::Kernel;
 use crate::math::{LANES, Lane, Real, Vec3, Vec3x8};
 use rayon::prelude::*;
+use std::ops::Range;
 use wide::i32x8;
 
 /// Grid points of positions per support radius.
@@ -26,7 +27,34 @@ pub struct CurrentNeighbors {
     pub members: Vec<u32>,
     /// Coordinates of the members, in steps of h/2²⁰.
     coordinates: [Vec<i32>; 3],
+    /// Bodies of the members, and their rest coordinates; none if nobody is bound.
+    bodies: Vec<f32>,
+    rests: [Vec<i32>; 3],
     chunks: Vec<Chunk>,
+}
+
+/// What may bind a particle to others, whose pairs with it are then not found: particles of a body that were near at rest.
+#[derive(Clone, Copy, Debug)]
+pub struct Bond {
+    /// Number of the body; not a number if the particle is free.
+    body: f32,
+    /// Rest position, in steps of h/2¹².
+    rest: [i32; 3],
+}
+
+/// Distance at rest, in support radii, within which two particles of a body are bound. Pairs that are at the rim of the
+/// kernel at rest would take boundless forces to undo the little they are compressed.
+const BOND_REACH: Real = 1.5;
+/// Grid points of rest positions per support radius: bodies may be half a million of them long.
+const REST_STEPS: Real = (1 << 12) as Real;
+
+impl Bond {
+    pub const NONE: Bond = Bond { body: f32::NAN, rest: [0; 3] };
+
+    /// Of a particle of a body with this rest position, for a support radius h.
+    pub fn new(body: u32, rest: Vec3, h: Real) -> Self {
+        Bond { body: body as f32, rest: (rest / h * REST_STEPS).round().as_ivec3().to_array() }
+    }
 }
 
 /// The rows of 64 slices.
@@ -47,6 +75,9 @@ struct Near {
     /// away.
     coordinates: [Vec<f32>; 3],
     members: Vec<u32>,
+    /// Bodies, and rest positions relative to that member's; none if nobody is bound.
+    bodies: Vec<f32>,
+    rests: [Vec<f32>; 3],
 }
 
 /// The neighbours of eight consecutive members.
@@ -77,13 +108,13 @@ impl Slice<'_> {
 }
 
 impl CurrentNeighbors {
-    /// Finds the neighbours among `particles` (indices of the store). `counts(i, j)` tells whether a near pair counts.
+    /// Finds the neighbours among `particles` (indices of the store) that are not bound to each other.
     pub fn build(
         &mut self,
         positions: &[Vec3],
         particles: &[u32],
         h: Real,
-        counts: impl Fn(u32, u32) -> bool + Sync,
+        bond: Option<&(dyn Fn(u32) -> Bond + Sync)>,
     ) {
         self.h = h;
         self.cells.build(particles.len(), h, |k| positions[particles[k] as usize]);
@@ -97,6 +128,7 @@ impl CurrentNeighbors {
                 *c = (positions[i as usize][axis] / h * STEPS).round() as i64 as i32; // wraps 2048 h away
             });
         }
+        self.set_bonds(bond);
         let mut chunks = std::mem::take(&mut self.chunks);
         chunks.resize_with(n.div_ceil(CHUNK_PARTICLES), Chunk::default);
         chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
@@ -111,13 +143,11 @@ impl CurrentNeighbors {
                 for lane in 0..LANES.min(n - first) {
                     let mut k = start;
                     self.search(positions, first + lane, near, |j| {
-                        if counts(self.members[first + lane], self.members[j as usize]) {
-                            if k == rows.len() {
-                                rows.push(own);
-                            }
-                            rows[k][lane] = j;
-                            k += 1;
+                        if k == rows.len() {
+                            rows.push(own);
                         }
+                        rows[k][lane] = j;
+                        k += 1;
                     });
                 }
                 slices.push(rows.len() as u32);
@@ -126,8 +156,27 @@ impl CurrentNeighbors {
         self.chunks = chunks;
     }
 
-    /// Calls `found` with all that are near member m, in the order of the cells. Pairs on the rim, where kernels vanish,
-    /// are left out.
+    fn set_bonds(&mut self, bond: Option<&(dyn Fn(u32) -> Bond + Sync)>) {
+        let n = if bond.is_some() { self.members.len() } else { 0 };
+        let [xs, ys, zs] = &mut self.rests;
+        for column in [&mut *xs, &mut *ys, &mut *zs] {
+            column.resize(n, 0);
+        }
+        self.bodies.resize(n, f32::NAN);
+        let Some(bond) = bond else { return };
+        let rows = self.bodies.par_iter_mut().zip(&self.members).zip(xs).zip(ys).zip(zs).with_min_len(1024);
+        rows.for_each(|((((body, &i), x), y), z)| Bond { body: *body, rest: [*x, *y, *z] } = bond(i));
+    }
+
+    /// Are two members bound to each other?
+    fn binds(&self, m: usize, other: usize) -> bool {
+        let along = |axis: usize| self.rests[axis][m] as Real - self.rests[axis][other] as Real;
+        let squared: Real = (0..3).map(|axis| along(axis).powi(2)).sum();
+        self.bodies[m] == self.bodies[other] && squared < (BOND_REACH * REST_STEPS).powi(2)
+    }
+
+    /// Calls `found` with all that are near member m and not bound to it, in the order of the cells. Pairs on the rim,
+    /// where kernels vanish, are left out.
     fn search(&self, positions: &[Vec3], m: usize, near: &mut Near, mut found: impl FnMut(u32)) {
         let x = positions[self.members[m] as usize];
         let is_outside = self.cells.is_outside(m);
@@ -135,42 +184,37 @@ impl CurrentNeighbors {
             near.gather(self, m);
         }
         let at = near.members.partition_point(|&other| (other as usize) < m);
-        let own = near.coordinates.each_ref().map(|column| Lane::splat(column[at]));
-        let reach = Lane::splat((STEPS * STEPS * (1.0 - 2e-6)) as f32);
-        let [xs, ys, zs] = near.coordinates.each_ref().map(|column| column.as_chunks::<LANES>().0);
-        for (batch, ((x_j, y_j), z_j)) in xs.iter().zip(ys).zip(zs).enumerate() {
-            let (dx, dy, dz) =
-                (own[0] - Lane::from(*x_j), own[1] - Lane::from(*y_j), own[2] - Lane::from(*z_j));
-            let squared = dx.mul_add(dx, dy.mul_add(dy, dz * dz));
-            let mut hits = squared.simd_lt(reach).to_bitmask();
+        let mut word = |first: usize, mut hits: u64| {
             while hits != 0 {
-                let other = near.members[batch * LANES + hits.trailing_zeros() as usize];
+                let place = first + hits.trailing_zeros() as usize;
                 hits &= hits - 1;
+                let other = near.members[place];
                 let is_near = || {
                     let j = self.members[other as usize] as usize;
                     !is_outside || positions[j].distance_squared(x) < self.h * self.h
                 };
-                if other as usize != m && is_near() {
+                if place != at && is_near() {
                     found(other);
                 }
             }
+        };
+        if near.bodies.is_empty() {
+            near.hits::<false>(at, &mut word)
+        } else {
+            near.hits::<true>(at, &mut word)
         }
     }
 
-    /// Σ W of member m over near pairs that do not count [1/m3].
-    pub fn uncounted(
-        &self,
-        positions: &[Vec3],
-        m: usize,
-        kernel: Kernel,
-        counts: impl Fn(u32, u32) -> bool,
-    ) -> Real {
-        let (i, mut sum) = (self.members[m], 0.0);
-        let x = positions[i as usize];
+    /// Σ W of member m over near pairs that are bound [1/m3].
+    pub fn bound(&self, positions: &[Vec3], m: usize, kernel: Kernel) -> Real {
+        if self.bodies.is_empty() {
+            return 0.0;
+        }
+        let (x, mut sum) = (positions[self.members[m] as usize], 0.0);
         self.cells.for_each_run(x, |run| {
-            for j in run.filter(|&other| other != m).map(|other| self.members[other]) {
-                let r = positions[j as usize].distance(x);
-                if r < kernel.h && !counts(i, j) {
+            for other in run.filter(|&other| other != m) {
+                let r = positions[self.members[other] as usize].distance(x);
+                if r < kernel.h && self.binds(m, other) {
                     sum += kernel.w(r);
                 }
             }
@@ -229,17 +273,76 @@ impl Near {
     /// Gathers what is in and around the cell of member m.
     fn gather(&mut self, all: &CurrentNeighbors, m: usize) {
         self.cell = all.cells.number_of_sorted(m);
+        let has_bonds = !all.bodies.is_empty();
         self.members.clear();
-        let cell = all.cells.cell_of_sorted(m);
-        all.cells.for_each_run_around(cell, |run| self.members.extend(run.map(|other| other as u32)));
-        let full = self.members.len().next_multiple_of(LANES);
-        for (column, coordinates) in self.coordinates.iter_mut().zip(&all.coordinates) {
-            let own = coordinates[m];
+        self.bodies.clear();
+        for column in self.coordinates.iter_mut().chain(&mut self.rests) {
             column.clear();
-            column.extend(self.members.iter().map(|&j| coordinates[j as usize].wrapping_sub(own) as f32));
+        }
+        let relative = |column: &mut Vec<f32>, of: &[i32], run: Range<usize>| {
+            let own = of[m];
+            column.extend(of[run].iter().map(|c| c.wrapping_sub(own) as f32));
+        };
+        all.cells.for_each_run_around(all.cells.cell_of_sorted(m), |run| {
+            self.members.extend(run.clone().map(|other| other as u32));
+            for (column, of) in self.coordinates.iter_mut().zip(&all.coordinates) {
+                relative(column, of, run.clone());
+            }
+            if has_bonds {
+                self.bodies.extend(&all.bodies[run.clone()]);
+                for (column, of) in self.rests.iter_mut().zip(&all.rests) {
+                    relative(column, of, run.clone());
+                }
+            }
+        });
+        let full = self.members.len().next_multiple_of(LANES);
+        for column in &mut self.coordinates {
             column.resize(full, f32::MAX);
         }
+        if has_bonds {
+            self.bodies.resize(full, f32::NAN);
+            for column in &mut self.rests {
+                column.resize(full, 0.0);
+            }
+        }
     }
+
+    /// Calls `found` with the place of the first of up to 64 members and a bit for each that is near the one at a place,
+    /// itself included, and not bound to it. Bits, as branches on each eight could not be foreseen.
+    #[inline(always)]
+    fn hits<const BONDS: bool>(&self, at: usize, mut found: impl FnMut(usize, u64)) {
+        let squared = |columns: &[Vec<f32>; 3], own: &[Lane; 3], batch: usize| {
+            let [dx, dy, dz] = std::array::from_fn(|axis| own[axis] - lane_of(&columns[axis], batch));
+            dx.mul_add(dx, dy.mul_add(dy, dz * dz))
+        };
+        let at_place = |columns: &[Vec<f32>; 3]| columns.each_ref().map(|c| Lane::splat(c[at]));
+        let own = at_place(&self.coordinates);
+        let reach = Lane::splat((STEPS * STEPS * (1.0 - 2e-6)) as f32);
+        let bond_reach = Lane::splat((BOND_REACH * REST_STEPS).powi(2) as f32);
+        let (rest, body) = if BONDS {
+            (at_place(&self.rests), Lane::splat(self.bodies[at]))
+        } else {
+            ([Lane::ZERO; 3], Lane::ZERO)
+        };
+        let batches = self.coordinates[0].len() / LANES;
+        for first in (0..batches).step_by(LANES) {
+            let mut hits = 0;
+            for batch in first..batches.min(first + LANES) {
+                let mut near = squared(&self.coordinates, &own, batch).simd_lt(reach).to_bitmask();
+                if BONDS {
+                    let same = lane_of(&self.bodies, batch).simd_eq(body);
+                    near &= !(same & squared(&self.rests, &rest, batch).simd_lt(bond_reach)).to_bitmask();
+                }
+                hits |= (near as u64) << ((batch - first) * LANES);
+            }
+            found(first * LANES, hits);
+        }
+    }
+}
+
+#[inline(always)]
+fn lane_of(column: &[f32], batch: usize) -> Lane {
+    Lane::from(column.as_chunks::<LANES>().0[batch])
 }
 
 /// x_ij / h of eight pairs, from coordinates as gathered.
@@ -289,14 +392,23 @@ mod tests {
             points.push(Vec3::new(far * 0.5, 0.0, -far));
             let mut neighbors = CurrentNeighbors::default();
             let all: Vec<u32> = (0..points.len() as u32).collect();
-            neighbors.build(&points, &all, h, |i, j| !(i + j).is_multiple_of(5));
+            // bodies of some, with a rest position somewhere else
+            let rest = |i: u32| points[(7 * i as usize) % points.len()];
+            let body = |i: u32| (!i.is_multiple_of(3)).then_some(i % 3);
+            let bond = |i: u32| body(i).map_or(Bond::NONE, |body| Bond::new(body, rest(i), h));
+            neighbors.build(&points, &all, h, Some(&bond));
             for (i, list) in lists(&neighbors).iter().enumerate() {
                 let distance = |j: u32| points[j as usize].distance(points[i]) / h;
-                let counts = |j: u32| j as usize != i && !(i as u32 + j).is_multiple_of(5);
-                // the rim is as wide as the rounding of positions
-                let sure: Vec<u32> = all.iter().copied().filter(|&j| counts(j) && distance(j) < 1.0 - 1e-5).collect();
+                let counts = |j: u32, margin: Real| {
+                    let reach = BOND_REACH * h * (1.0 + 100.0 * margin);
+                    let i = i as u32;
+                    i != j && !(body(i).is_some() && body(i) == body(j) && rest(i).distance(rest(j)) < reach)
+                };
+                // the rims are as wide as the rounding of positions
+                let is_sure = |j: u32| counts(j, 1e-5) && distance(j) < 1.0 - 1e-5;
+                let sure: Vec<u32> = all.iter().copied().filter(|&j| is_sure(j)).collect();
                 prop_assert!(sure.iter().all(|j| list.contains(j)));
-                prop_assert!(list.iter().all(|&j| counts(j) && distance(j) < 1.0 + 1e-5));
+                prop_assert!(list.iter().all(|&j| counts(j, -1e-5) && distance(j) < 1.0 + 1e-5));
             }
         }
     }

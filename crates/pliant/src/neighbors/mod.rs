@@ -6,6 +6,6 @@ mod grid;
 mod rest;
 
 pub use cells::Cells;
-pub use current::{CHUNK_PARTICLES, CurrentNeighbors, Slice, offset};
+pub use current::{Bond, CHUNK_PARTICLES, CurrentNeighbors, Slice, offset};
 pub use grid::Grid;
 pub use rest::{PairRow, RestNeighbors};

@@ -34,7 +34,7 @@ impl Tank {
             .collect();
         let all: Vec<u32> = (0..positions.len() as u32).collect();
         let mut neighbors = CurrentNeighbors::default();
-        neighbors.build(&positions, &all, kernel.h, |_, _| true);
+        neighbors.build(&positions, &all, kernel.h, None);
         let mut walls = Walls::new(kernel, SPACING);
         walls.add(&RigidShape::Plane { normal: Vec3::Y });
         let floor = WallBody {

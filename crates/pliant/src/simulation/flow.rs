@@ -5,16 +5,13 @@ use super::{Body, Pressure, Setup, ViscosityTotals};
 use crate::kernel::Kernel;
 use crate::material::{FlowLaw, Phase};
 use crate::math::{Real, Vec3};
-use crate::neighbors::{Cells, CurrentNeighbors};
+use crate::neighbors::{Bond, Cells, CurrentNeighbors};
 use crate::particles::Particles;
 use crate::pressure::{Friction, FrictionInput, PressureReport, PressureSystem, Problem, ProjectedGradients};
 use crate::rigid::{RigidNow, Walls};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Distance at rest, in support radii, within which elasticity keeps two particles of a solid apart. Pairs that are at the
-/// rim of the kernel at rest would take boundless forces to undo the little they are compressed.
-const REST_REACH: Real = 1.5;
 /// Particles a task works on.
 const TASK: usize = 1024;
 
@@ -129,24 +126,27 @@ impl Flow {
     /// Finds who is near whom, and what the pressure of the last step does to solids here.
     pub fn survey(&mut self, input: &FlowInput) {
         let Particles { positions, rest_positions, .. } = input.particles;
-        let (body_of, rest, near) = (&self.body_of, &self.rest_densities, REST_REACH * self.kernel.h);
-        let gathering = &self.gathering;
-        // neighbours at rest of a solid, and those just beyond, belong to its elasticity
-        let counts = |i: u32, j: u32| {
-            let (i, j) = (i as usize, j as usize);
-            body_of[i] != body_of[j]
-                || rest[i] == 0.0
-                || !gathering[body_of[i] as usize]
-                    && rest_positions[i].distance_squared(rest_positions[j]) >= near * near
+        let (body_of, rest, gathering) = (&self.body_of, &self.rest_densities, &self.gathering);
+        // neighbours at rest of a solid, and those just beyond, belong to its elasticity; while it gathers itself, all
+        let bond = |i: u32| {
+            let (i, h) = (i as usize, self.kernel.h);
+            let body = body_of[i];
+            match rest[i] == 0.0 {
+                true => Bond::NONE,
+                false if gathering[body as usize] => Bond::new(body, Vec3::ZERO, h),
+                false => Bond::new(body, rest_positions[i], h),
+            }
         };
-        self.neighbors.build(positions, &self.particles, self.kernel.h, counts);
+        let has_solids = rest.par_iter().with_min_len(TASK).any(|rest| *rest > 0.0);
+        let bonds: Option<&(dyn Fn(u32) -> Bond + Sync)> = if has_solids { Some(&bond) } else { None };
+        self.neighbors.build(positions, &self.particles, self.kernel.h, bonds);
         self.walls.place(input.rigids.iter().map(RigidNow::as_wall));
         self.walls.touch(&self.neighbors, positions, |i| rest[i as usize] == 0.0);
         self.system.measure(
             &self.neighbors,
             &self.walls,
             |i| rest[i as usize],
-            |m| self.neighbors.uncounted(positions, m, self.kernel, counts),
+            |m| self.neighbors.bound(positions, m, self.kernel),
             |i| (input.inverse_mass)(i as usize) as f32,
         );
         if let Pressure::Weak(tait) = self.pressure {

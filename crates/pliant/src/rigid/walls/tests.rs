@@ -7,7 +7,7 @@ use crate::math::Quat;
 fn neighbors_of(points: &[Vec3], h: Real) -> CurrentNeighbors {
     let all: Vec<u32> = (0..points.len() as u32).collect();
     let mut neighbors = CurrentNeighbors::default();
-    neighbors.build(points, &all, h, |_, _| true);
+    neighbors.build(points, &all, h, None);
     neighbors
 }
 
