@@ -393,7 +393,7 @@ mod tests {
             let mut neighbors = CurrentNeighbors::default();
             let all: Vec<u32> = (0..points.len() as u32).collect();
             // bodies of some, with a rest position somewhere else
-            let rest = |i: u32| points[(7 * i as usize) % points.len()];
+            let rest = |i: u32| points[(7 * i as usize) % (points.len() - 2)];
             let body = |i: u32| (!i.is_multiple_of(3)).then_some(i % 3);
             let bond = |i: u32| body(i).map_or(Bond::NONE, |body| Bond::new(body, rest(i), h));
             neighbors.build(&points, &all, h, Some(&bond));
