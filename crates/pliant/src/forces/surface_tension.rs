@@ -56,6 +56,8 @@ pub struct SurfaceTension {
     records: Vec<[f32; 8]>,
     normals: Vec<glam::Vec3>,
     changes: Vec<glam::Vec3>,
+    /// Σ_j f_ij·x_ij of each member [J], at the positions of the last pull.
+    virials: Vec<f32>,
 }
 
 impl SurfaceTension {
@@ -65,7 +67,15 @@ impl SurfaceTension {
         let bonds: Real = lattice_neighbors(support).map(|e| e.length() * h * depth(e.length())).sum();
         let force = if bonds > 0.0 { 8.0 * s.powi(3) / (h * bonds) } else { 1.0 };
         let area = NORMALS * 2.0 * s * s / normals_of_half_space(support).max(1e-9);
-        SurfaceTension { force, area, h, records: Vec::new(), normals: Vec::new(), changes: Vec::new() }
+        SurfaceTension {
+            force,
+            area,
+            h,
+            records: Vec::new(),
+            normals: Vec::new(),
+            changes: Vec::new(),
+            virials: Vec::new(),
+        }
     }
 
     /// Force of a pair over its strength and C(q) [m/m].
@@ -102,11 +112,22 @@ impl SurfaceTension {
         });
         let (records, scale) = (&self.records, (-self.force * dt) as f32);
         let (cohesion, bend) = (COHESION as f32, (self.area / (self.h * self.force)) as f32);
-        near.sum_pairs(
-            &mut self.changes,
-            |slice| pull_of_slice(records, cohesion, bend, slice),
-            |m, sum| if near.held[m] { glam::Vec3::ZERO } else { sum * (scale / near.masses[m]) },
-        );
+        self.virials.resize(n, 0.0);
+        let joule = (-self.force * self.h) as f32;
+        let columns =
+            self.changes.par_chunks_mut(CHUNK_PARTICLES).zip(self.virials.par_chunks_mut(CHUNK_PARTICLES));
+        columns.enumerate().for_each(|(c, (changes, virials))| {
+            for slice in near.neighbors.slices(c) {
+                let (sum, virial) = pull_of_slice(records, cohesion, bend, slice);
+                for lane in 0..slice.lanes(n) {
+                    let m = slice.first + lane;
+                    let free = !near.held[m] as u32 as f32;
+                    changes[m - c * CHUNK_PARTICLES] =
+                        sum.get(lane).as_vec3() * (free * scale / near.masses[m]);
+                    virials[m - c * CHUNK_PARTICLES] = virial.as_array()[lane] * joule;
+                }
+            }
+        });
         let impulse = |grip: &Grip| grip.pull * (records[grip.member as usize][4] * scale) as Real;
         let chunks = self.changes.par_chunks_mut(CHUNK_PARTICLES).zip(&near.grips.0).enumerate();
         chunks.for_each(|(c, (changes, grips))| {
@@ -121,9 +142,14 @@ impl SurfaceTension {
         near.reactions(impulse)
     }
 
+    /// Σ_j f_ij·x_ij of a member [J], of the forces between particles in the last pull.
+    pub fn virial(&self, m: usize) -> f32 {
+        self.virials[m]
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.records.capacity() * (32 + 12 + 12)
+        self.records.capacity() * (32 + 12 + 12 + 4)
     }
 }
 
@@ -171,14 +197,15 @@ fn normal_of_slice(records: &[[f32; 8]], slice: Slice) -> Vec3x8 {
     sum
 }
 
-/// Σ_j strength_ij C(q) x_ij/|x_ij| + bend Σ_j h ∂((1-q)³ e)/∂x (sqrt(sigma_j) n_i - sqrt(sigma_i) n_j).
+/// Σ_j strength_ij C(q) x_ij/|x_ij| + bend Σ_j h ∂((1-q)³ e)/∂x (sqrt(sigma_j) n_i - sqrt(sigma_i) n_j), and the same with
+/// each term times e.
 #[inline(always)]
-fn pull_of_slice(records: &[[f32; 8]], cohesion: f32, bend: f32, slice: Slice) -> Vec3x8 {
+fn pull_of_slice(records: &[[f32; 8]], cohesion: f32, bend: f32, slice: Slice) -> (Vec3x8, Lane) {
     let [xi, yi, zi, root_i, adhesion_i, ui, vi, wi] = gather8(records, &slice.own(records.len()));
     let (n_i, liquid_i) = (Vec3x8::new(ui, vi, wi), root_i.max(Lane::ZERO));
     let solid_i = root_i.simd_lt(Lane::ZERO).select(Lane::ONE, Lane::ZERO);
     let (bend, cohesion) = (Lane::splat(bend), Lane::splat(cohesion));
-    let mut sum = Vec3x8::ZERO;
+    let (mut sum, mut virial) = (Vec3x8::ZERO, Lane::ZERO);
     for row in slice.rows {
         let [x, y, z, root, adhesion, u, v, w] = gather8(records, row);
         let e = offset([xi, yi, zi], [x, y, z]);
@@ -190,7 +217,9 @@ fn pull_of_slice(records: &[[f32; 8]], cohesion: f32, bend: f32, slice: Slice) -
         let d = (n_i * liquid - Vec3x8::new(u, v, w) * liquid_i) * bend;
         let p = (Lane::ONE - q).max(Lane::ZERO);
         let along = (strength * spline_lanes(q) - Lane::splat(3.0) * p * p * e.dot(d)) * over_q;
-        sum = sum + e * along + d * (p * p * p);
+        let pull = e * along + d * (p * p * p);
+        sum = sum + pull;
+        virial += pull.dot(e);
     }
-    sum
+    (sum, virial)
 }

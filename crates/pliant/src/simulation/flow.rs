@@ -43,6 +43,8 @@ pub(super) struct Flow {
     volume_ratios: Vec<f32>,
     /// Σ_j V0 r |∇W_ij|, by index in the store.
     virials: Vec<f32>,
+    /// Σ_j f_ij·x_ij of surface tension [J].
+    tension_virials: Vec<f32>,
     /// p / kappa on a lattice [Pa/J].
     pressure_unit: Real,
     /// Accelerations by the pressure of the last step, if solids or viscous liquids need them.
@@ -107,6 +109,7 @@ impl Flow {
             kappa: vec![0.0; n],
             volume_ratios: vec![1.0; n],
             virials: vec![0.0; n],
+            tension_virials: vec![0.0; n],
             pressure_unit: kernel.lattice_moment(setup.spacing)
                 / kernel.lattice_sum(setup.spacing)
                 / setup.spacing.powi(3),
@@ -265,6 +268,7 @@ impl Flow {
             self.kappa[i as usize] = guess[m];
             self.volume_ratios[i as usize] = system.volume_ratio(m);
             self.virials[i as usize] = system.virial(m);
+            self.tension_virials[i as usize] = self.forces.as_ref().map_or(0.0, |forces| forces.virial(m));
             velocities[i as usize] += system.acceleration(m) * dt;
         }
         self.wall_kappa.copy_from_slice(&guess[neighbors.len()..]);
@@ -293,14 +297,17 @@ impl Flow {
         self.system.forces_on_rigids(&self.walls, |_| true)
     }
 
-    /// Pressure at a particle of the store [Pa]: of liquids by the virial of its pairs, of solids by that of a lattice,
-    /// as their own pairs are not counted.
+    /// Pressure at a particle of the store [Pa]: of liquids by the virial of its pairs, Σ_j f_ij·x_ij / (6 V), less what
+    /// surface tension pulls; of solids by that of a lattice, as their own pairs are not counted.
     pub fn pressure(&self, i: usize) -> f32 {
-        let unit = match self.rest_densities[i] > 0.0 {
-            true => self.pressure_unit,
-            false => self.virials[i] as Real / (3.0 * self.spacing.powi(3)),
+        let (kappa, volume) = (self.kappa[i] as Real, self.spacing.powi(3));
+        let pressure = match self.rest_densities[i] > 0.0 {
+            true => kappa * self.pressure_unit,
+            false => {
+                (2.0 * kappa * self.virials[i] as Real + self.tension_virials[i] as Real) / (6.0 * volume)
+            }
         };
-        (unit * self.kappa[i] as Real) as f32
+        pressure as f32
     }
 
     /// Volume over that at rest of a particle of the store, at most 1.
@@ -346,6 +353,7 @@ impl Flow {
         self.kappa.swap(i, j);
         self.volume_ratios.swap(i, j);
         self.virials.swap(i, j);
+        self.tension_virials.swap(i, j);
     }
 
     pub fn save(&self) -> Vec<u8> {

@@ -81,6 +81,11 @@ impl FlowForces {
         self.laws[k] = law;
     }
 
+    /// Σ_j f_ij·x_ij of a member by surface tension in the last step [J].
+    pub fn virial(&self, m: usize) -> f32 {
+        self.tension.as_ref().map_or(0.0, |tension| tension.virial(m))
+    }
+
     pub fn has_viscosity(&self) -> bool {
         self.viscosity.is_some()
     }
