@@ -106,13 +106,18 @@ pub fn droplet(r: &mut Recorder) {
     r.resolution = if r.full { Resolution::L40 } else { Resolution::L20 };
     let mut simulation = r.simulation(&[format!("simulation.spacing={spacing:?}")]);
     let variant = format!("{} particles across", (0.02_f64 / spacing).round());
-    let mut series = Vec::new();
+    let (mut series, mut pressures) = (Vec::new(), Vec::new());
     for sample in 0..=130 {
         let time = sample as f64 * 0.005;
         advance(&mut simulation, time);
         series.push((time, elongation(&simulation)));
+        if time > 0.15 {
+            pressures.push(pressure_inside(&simulation, 0.01 - 3.0 * spacing));
+        }
     }
     r.compare("l=2 oscillation period 3D", &variant, &[period(&rates(&series, 8))]);
+    let jump = pressures.iter().sum::<f64>() / pressures.len() as f64;
+    r.compare("pressure jump 3D", &variant, &[jump]);
     let curves = vec![("drop".to_string(), series)];
     r.plots.push(Plot { name: "elongation".into(), x_label: "time [s]", y_label: "elongation", curves });
 }
@@ -121,6 +126,14 @@ pub fn droplet(r: &mut Recorder) {
 fn rates(series: &[(f64, f64)], samples: usize) -> Vec<(f64, f64)> {
     let rate = |w: &[(f64, f64)]| (0.5 * (w[0].0 + w[samples].0), w[samples].1 - w[0].1);
     series.windows(samples + 1).map(rate).filter(|point| point.0 > 0.15).collect()
+}
+
+/// Mean pressure within a distance of the centre.
+fn pressure_inside(simulation: &Simulation, radius: f64) -> f64 {
+    let (x, fields) = (&simulation.particles().positions, simulation.fields());
+    let center = x.iter().sum::<pliant::math::Vec3>() / x.len() as f64;
+    let inside: Vec<usize> = (0..x.len()).filter(|&i| x[i].distance(center) < radius).collect();
+    inside.iter().map(|&i| fields[i].pressure as f64).sum::<f64>() / inside.len() as f64
 }
 
 /// (M_xx - (M_yy + M_zz)/2)/tr M of the second moments about the centre: zero for a ball.
