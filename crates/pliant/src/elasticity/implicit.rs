@@ -27,6 +27,8 @@ use std::sync::Arc;
 
 /// Iterations after which a solve is taken as it is.
 const MAX_ITERATIONS: usize = 400;
+/// Relative residual of an answer to pressure: the next step knows the pressure itself.
+const ANSWER: Real = 1e-2;
 
 /// One implicit step of a body.
 #[derive(Clone, Copy)]
@@ -253,6 +255,29 @@ impl ImplicitSolver {
         );
         self.spent += solved.iterations.saturating_sub(1) as Real;
         solved
+    }
+
+    /// Is stretching solved before volume?
+    pub fn is_split(&self) -> bool {
+        self.volume.is_some()
+    }
+
+    /// Solves (M + dt² K) change = M kick: what is left of a kick that pressure gave after the solve, once elasticity had
+    /// its say.
+    pub fn answer(&mut self, body: &mut ElasticBody, dt: Real, kick: impl Fn(usize) -> Vec3 + Sync) {
+        let (masses, held) = (&self.masses, &self.held);
+        let rows = self.right.par_iter_mut().with_min_len(CHUNK).enumerate();
+        rows.for_each(|(i, right)| {
+            *right = if held[i] { glam::Vec3::ZERO } else { kick(i).as_vec3() * masses[i] };
+        });
+        if self.right.par_iter().with_min_len(CHUNK).all(|right| *right == glam::Vec3::ZERO) {
+            self.change.fill(glam::Vec3::ZERO);
+            return;
+        }
+        self.change.fill(glam::Vec3::ZERO);
+        let tolerance = std::mem::replace(&mut self.tolerance, SolveTolerance::Relative(ANSWER));
+        self.iterate(body, dt, System::Whole);
+        self.tolerance = tolerance;
     }
 
     /// Where the next solve starts, and what the factor was made from, as bytes for a checkpoint.

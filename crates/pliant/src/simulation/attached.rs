@@ -115,6 +115,23 @@ impl Simulation {
         self.tell_attached();
     }
 
+    /// The bodies that carry particles take what the answer of elasticity to pressure put on these.
+    pub(super) fn push_carriers_by_answers(&mut self, gains: &[Vec3]) {
+        let (time, x) = (self.time, &self.particles.positions);
+        for (body, gain) in self.bodies.iter().zip(gains).filter(|(_, gain)| **gain != Vec3::ZERO) {
+            let Some(implicit) = body.solid.as_ref().and_then(|solid| solid.implicit.as_ref()) else {
+                continue;
+            };
+            let held = (0..body.range.len()).filter(|&i| implicit.is_held(i)).count();
+            let own = |a: &&Attached| body.range.contains(&a.particle) && a.is_held(time);
+            for a in self.attached.iter().filter(own) {
+                let impulse = -*gain / held as Real;
+                let arm = x[a.particle] - self.rigids.now()[a.rigid].center;
+                self.rigids.apply_impulse(a.rigid, impulse, arm.cross(impulse));
+            }
+        }
+    }
+
     /// Attached particles move with their bodies.
     pub(super) fn tell_attached(&mut self) {
         for a in self.attached.iter_mut().filter(|a| a.is_held(self.time)) {

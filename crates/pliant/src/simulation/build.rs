@@ -79,6 +79,7 @@ impl Simulation {
             last_dt: 0.0,
             effort_dt: Real::INFINITY,
             next_velocities: vec![Vec3::ZERO; particles.len()],
+            before_pressure: Vec::new(),
             rigids: RigidWorld::new(&setup.rigids, &setup.joints, setup.gravity),
             attached: attach(&setup, &bodies, &particles),
             rigid_contacts: RigidContacts::new(setup.spacing),

@@ -61,6 +61,8 @@ pub struct Simulation {
     factors: FactorShelf,
     /// Velocities of the coming step, computed before anything is committed.
     next_velocities: Vec<Vec3>,
+    /// The same before pressure.
+    before_pressure: Vec<Vec3>,
     times: StageTimes,
     solvers: SolverTotals,
     /// Liquid outside is taken out.

@@ -7,7 +7,7 @@
 use super::attached::carrier;
 use super::flow::FlowInput;
 use super::{Body, BodySetup, PinMotion, Simulation, Solid, Stage, StepError, TimeStepLimit, Trouble};
-use crate::elasticity::{Deformation, SolveReport, StepInput};
+use crate::elasticity::{Deformation, ImplicitSolver, SolveReport, StepInput};
 use crate::forces::contact::ContactInput;
 use crate::forces::fields::Field;
 use crate::forces::rigid_contact::RigidContactInput;
@@ -174,30 +174,13 @@ impl Simulation {
             Some(report)
         };
         let reports: Vec<Option<SolveReport>> = self.bodies.par_iter_mut().map(solve).collect();
-        let mut gains = vec![Vec3::ZERO; self.bodies.len()];
-        for (body, gain) in self.bodies.iter().zip(&mut gains) {
-            let Some(implicit) =
-                body.solid.as_ref().filter(|s| !s.is_molten()).and_then(|s| s.implicit.as_ref())
-            else {
-                continue;
-            };
-            let velocities = &self.particles.velocities[body.range.clone()];
-            let masses = &self.particles.masses[body.range.clone()];
-            let next = &mut self.next_velocities[body.range.clone()];
-            let solved = |i: usize| velocities[i] + implicit.change[i].as_dvec3();
-            // Elastic forces give a free body no momentum; what the rounding of the solve gave is taken back.
-            let gained = |i: usize| if implicit.is_held(i) { Vec3::ZERO } else { solved(i) - next[i] };
-            *gain = sum(masses.len(), Vec3::ZERO, |i| gained(i) * masses[i]);
-            let drift = match implicit.holds_any() {
-                true => Vec3::ZERO,
-                false => *gain / sum(masses.len(), 0.0, |i| masses[i]),
-            };
-            next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, next)| {
-                if !implicit.is_held(i) {
-                    *next = solved(i) - drift;
-                }
-            });
-        }
+        let gains = take_changes(
+            &self.bodies,
+            &self.particles,
+            &self.particles.velocities,
+            &mut self.next_velocities,
+            |_| true,
+        );
         self.push_carriers_by_solves(dt, &gains);
         self.times.elasticity += milliseconds(start);
         self.check_deformation()?;
@@ -314,13 +297,40 @@ impl Simulation {
     fn solve_pressure(&mut self, dt: Real) -> PressureReport {
         let Some(flow) = &mut self.flow else { return PressureReport::default() };
         let start = Instant::now();
+        self.before_pressure.clone_from(&self.next_velocities);
         flow.push_solids(-dt, &mut self.next_velocities);
         let report = flow.solve(dt, self.rigids.now(), &mut self.next_velocities);
         push_rigids(&mut self.rigids, &flow.impulses);
         flow.rub(dt, self.rigids.now(), &self.particles.positions, &mut self.next_velocities);
         push_rigids(&mut self.rigids, &flow.impulses);
         self.times.pressure += milliseconds(start);
+        self.answer_to_pressure(dt);
         report
+    }
+
+    /// Elasticity was solved before pressure, with the pressure of the last step. What changed since kicks single particles
+    /// of a surface, and a stiff body would hand it back, larger, in the next step: it answers at once. (Not where stretching
+    /// and volume are solved one after the other: an answer of both together makes that worse.)
+    fn answer_to_pressure(&mut self, dt: Real) {
+        let start = Instant::now();
+        let (kicked, before) = (&self.next_velocities, &self.before_pressure);
+        self.bodies.par_iter_mut().for_each(|body| {
+            let Some(solid) = body.solid.as_mut().filter(|solid| !solid.is_molten()) else { return };
+            let Some(implicit) = solid.implicit.as_mut().filter(|implicit| !implicit.is_split()) else {
+                return;
+            };
+            let (kicked, before) = (&kicked[body.range.clone()], &before[body.range.clone()]);
+            implicit.answer(&mut solid.elastic, dt, |i| kicked[i] - before[i]);
+        });
+        let gains = take_changes(
+            &self.bodies,
+            &self.particles,
+            &self.before_pressure,
+            &mut self.next_velocities,
+            |implicit| !implicit.is_split(),
+        );
+        self.push_carriers_by_answers(&gains);
+        self.times.elasticity += milliseconds(start);
     }
 
     /// 1/m of a particle of the store, zero if it is held [1/kg].
@@ -531,6 +541,39 @@ impl BodySetup {
         let told = |pin: &super::Pin| matches!(pin.motion, PinMotion::Told(_));
         self.is_held(pin, time) && self.pins.get(pin as usize).is_some_and(told)
     }
+}
+
+/// Gives the free particles of the implicit bodies that change the velocities `from` with the changes that were solved for. Returns what
+/// momentum each body gained by it.
+fn take_changes(
+    bodies: &[Body],
+    particles: &Particles,
+    from: &[Vec3],
+    velocities: &mut [Vec3],
+    changes: impl Fn(&ImplicitSolver) -> bool,
+) -> Vec<Vec3> {
+    let take = |body: &Body| {
+        let solid = body.solid.as_ref().filter(|s| !s.is_molten());
+        let implicit = solid.and_then(|s| s.implicit.as_ref());
+        let Some(implicit) = implicit.filter(|implicit| changes(implicit)) else { return Vec3::ZERO };
+        let (from, masses) = (&from[body.range.clone()], &particles.masses[body.range.clone()]);
+        let next = &mut velocities[body.range.clone()];
+        let solved = |i: usize| from[i] + implicit.change[i].as_dvec3();
+        // Elastic forces give a free body no momentum; what the rounding of the solve gave is taken back.
+        let gained = |i: usize| if implicit.is_held(i) { Vec3::ZERO } else { solved(i) - next[i] };
+        let gain = sum(masses.len(), Vec3::ZERO, |i| gained(i) * masses[i]);
+        let drift = match implicit.holds_any() {
+            true => Vec3::ZERO,
+            false => gain / sum(masses.len(), 0.0, |i| masses[i]),
+        };
+        next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, next)| {
+            if !implicit.is_held(i) {
+                *next = solved(i) - drift;
+            }
+        });
+        gain
+    };
+    bodies.iter().map(take).collect()
 }
 
 /// What particles give to rigid bodies: impulses, and angular impulses about their centres.
