@@ -8,7 +8,7 @@
 //!   (1 + L G M⁻¹ Gᵀ L) y = L G M⁻¹ c,   w = M⁻¹ (c - Gᵀ L y),
 //! solved by conjugate residuals. Of the residual r of this system, c - (M + dt² Gᵀ Λ G) w = -Gᵀ L r is left in the one
 //! for w: it is computed in every iteration, and compared with the tolerance. (Conjugate gradients make another norm
-//! small: they take one and a half times as many iterations where the body is stiff.)
+//! small: they take up to 1.4 times as many iterations where the body is stiff.)
 //!
 //! Pairs. (Gᵀ s)_i = -s_i d_i - Σ_j s_j e_ij with e_ij = R_j C_j b_ij and d_i = R_i C_i Σ_j b_ij: the e are computed once
 //! a step and streamed in place of the b, and only a number is gathered for each.

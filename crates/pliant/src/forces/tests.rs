@@ -251,6 +251,28 @@ fn forces_do_not_depend_on_the_thread_count() {
     assert!([2, 7].iter().all(|&threads| run(threads) == one));
 }
 
+/// Σ_i f_i·x_i is half the sum of Σ_j f_ij·x_ij: what the pressure of a liquid is read from.
+#[test]
+fn virials_of_surface_tension_are_those_of_its_forces() {
+    let (cloud, dt) = (Cloud::new(|_, _| Vec3::ZERO), 0.001);
+    let grips = Grips::default();
+    let near = Near { grips: &grips, bodies: &[], ..cloud.near() };
+    let members = &cloud.neighbors.members;
+    let liquid = |tension| Attraction::Liquid { tension, adhesion: 1.0 };
+    let attraction = |m: usize| [liquid(2.0), liquid(0.5), Attraction::Solid][kind(members[m])];
+    let (mut tension, mut velocities) = (SurfaceTension::new(S, SUPPORT), cloud.velocities.clone());
+    tension.pull(&near, dt, attraction, &mut velocities);
+    let (mut wanted, mut found, mut size) = (0.0, 0.0, 0.0);
+    for (m, &i) in members.iter().enumerate() {
+        let force = velocities[i as usize] * (cloud.masses[m] as Real / dt);
+        wanted += force.dot(cloud.positions[i as usize]);
+        found += 0.5 * tension.virial(m) as Real;
+        size += tension.virial(m).abs() as Real;
+    }
+    assert!(wanted.abs() > 0.01 * size, "{wanted} of {size}");
+    assert!((found - wanted).abs() < 1e-4 * size, "{found} for {wanted}");
+}
+
 /// Velocities after a step of drag, of particles on a line that moves along itself.
 fn blown(air: Air, dt: Real, speed: Real) -> Vec<Vec3> {
     let positions: Vec<Vec3> = (0..3).map(|k| Vec3::X * (k as Real * S)).collect();

@@ -117,6 +117,9 @@ impl Simulation {
 
     /// The bodies that carry particles take what the answer of elasticity to pressure put on these.
     pub(super) fn push_carriers_by_answers(&mut self, gains: &[Vec3]) {
+        if self.attached.is_empty() {
+            return;
+        }
         let (time, x) = (self.time, &self.particles.positions);
         for (body, gain) in self.bodies.iter().zip(gains).filter(|(_, gain)| **gain != Vec3::ZERO) {
             let Some(implicit) = body.solid.as_ref().and_then(|solid| solid.implicit.as_ref()) else {

@@ -295,16 +295,22 @@ impl Simulation {
 
     /// Velocities with which nothing is compressed at the end of the step.
     fn solve_pressure(&mut self, dt: Real) -> PressureReport {
+        let answers = |(_, solid): (usize, &Solid)| solid.implicit.as_ref().is_some_and(|i| !i.is_split());
+        let answers = self.solids().any(answers);
         let Some(flow) = &mut self.flow else { return PressureReport::default() };
         let start = Instant::now();
-        self.before_pressure.clone_from(&self.next_velocities);
+        if answers {
+            self.before_pressure.clone_from(&self.next_velocities);
+        }
         flow.push_solids(-dt, &mut self.next_velocities);
         let report = flow.solve(dt, self.rigids.now(), &mut self.next_velocities);
         push_rigids(&mut self.rigids, &flow.impulses);
         flow.rub(dt, self.rigids.now(), &self.particles.positions, &mut self.next_velocities);
         push_rigids(&mut self.rigids, &flow.impulses);
         self.times.pressure += milliseconds(start);
-        self.answer_to_pressure(dt);
+        if answers {
+            self.answer_to_pressure(dt);
+        }
         report
     }
 
