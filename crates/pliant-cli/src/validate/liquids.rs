@@ -2,6 +2,7 @@
 
 use super::plots::Plot;
 use super::record::{Recorder, Resolution, advance, period};
+use pliant::math::Vec3;
 use pliant::simulation::Simulation;
 
 /// Distance of the plates [m].
@@ -104,21 +105,26 @@ fn note_effort(r: &mut Recorder, simulation: &Simulation, variant: &str) {
 pub fn droplet(r: &mut Recorder) {
     let spacing: f64 = if r.full { 5e-4 } else { 1e-3 };
     r.resolution = if r.full { Resolution::L40 } else { Resolution::L20 };
-    let mut simulation = r.simulation(&[format!("simulation.spacing={spacing:?}")]);
-    let variant = format!("{} particles across", (0.02_f64 / spacing).round());
-    let (mut series, mut pressures) = (Vec::new(), Vec::new());
-    for sample in 0..=130 {
-        let time = sample as f64 * 0.005;
-        advance(&mut simulation, time);
-        series.push((time, elongation(&simulation)));
-        if time > 0.15 {
-            pressures.push(pressure_inside(&simulation, 0.01 - 3.0 * spacing));
+    let mut curves = Vec::new();
+    for degrees in [0.0_f64, 31.0] {
+        let turned = format!("bodies.drop.rotation={{ axis = [0, 0, 1], degrees = {degrees:?} }}");
+        let mut simulation = r.simulation(&[format!("simulation.spacing={spacing:?}"), turned]);
+        let axis = Vec3::new(degrees.to_radians().cos(), degrees.to_radians().sin(), 0.0);
+        let (mut series, mut pressures) = (Vec::new(), Vec::new());
+        for sample in 0..=130 {
+            let time = sample as f64 * 0.005;
+            advance(&mut simulation, time);
+            series.push((time, elongation(&simulation, axis)));
+            if time > 0.15 {
+                pressures.push(pressure_inside(&simulation, 0.01 - 3.0 * spacing));
+            }
         }
+        let variant = format!("{} across, turned by {degrees} degrees", (0.02 / spacing).round());
+        r.compare("l=2 oscillation period 3D", &variant, &[period(&rates(&series, 8))]);
+        let jump = pressures.iter().sum::<f64>() / pressures.len() as f64;
+        r.compare("pressure jump 3D", &variant, &[jump]);
+        curves.push((variant, series));
     }
-    r.compare("l=2 oscillation period 3D", &variant, &[period(&rates(&series, 8))]);
-    let jump = pressures.iter().sum::<f64>() / pressures.len() as f64;
-    r.compare("pressure jump 3D", &variant, &[jump]);
-    let curves = vec![("drop".to_string(), series)];
     r.plots.push(Plot { name: "elongation".into(), x_label: "time [s]", y_label: "elongation", curves });
 }
 
@@ -131,15 +137,16 @@ fn rates(series: &[(f64, f64)], samples: usize) -> Vec<(f64, f64)> {
 /// Mean pressure within a distance of the centre.
 fn pressure_inside(simulation: &Simulation, radius: f64) -> f64 {
     let (x, fields) = (&simulation.particles().positions, simulation.fields());
-    let center = x.iter().sum::<pliant::math::Vec3>() / x.len() as f64;
+    let center = x.iter().sum::<Vec3>() / x.len() as f64;
     let inside: Vec<usize> = (0..x.len()).filter(|&i| x[i].distance(center) < radius).collect();
     inside.iter().map(|&i| fields[i].pressure as f64).sum::<f64>() / inside.len() as f64
 }
 
-/// (M_xx - (M_yy + M_zz)/2)/tr M of the second moments about the centre: zero for a ball.
-fn elongation(simulation: &Simulation) -> f64 {
+/// (M_aa - (tr M - M_aa)/2)/tr M of the second moments about the centre, along a: zero for a ball.
+fn elongation(simulation: &Simulation, along: Vec3) -> f64 {
     let x = &simulation.particles().positions;
-    let center = x.iter().sum::<pliant::math::Vec3>() / x.len() as f64;
-    let moments: pliant::math::Vec3 = x.iter().map(|x| (*x - center) * (*x - center)).sum();
-    (moments.x - 0.5 * (moments.y + moments.z)) / moments.element_sum()
+    let center = x.iter().sum::<Vec3>() / x.len() as f64;
+    let axial: f64 = x.iter().map(|x| (*x - center).dot(along).powi(2)).sum();
+    let all: f64 = x.iter().map(|x| x.distance_squared(center)).sum();
+    (axial - 0.5 * (all - axial)) / all
 }

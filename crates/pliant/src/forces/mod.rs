@@ -1,5 +1,6 @@
 //! Forces and impulses that are not elastic.
 
+pub mod adhesion;
 pub mod contact;
 pub mod drag;
 pub mod fields;

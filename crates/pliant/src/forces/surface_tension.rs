@@ -1,43 +1,38 @@
-//! Surface tension and adhesion [after Akinci et al. 2013]: attraction between near particles, and normals.
+//! Surface tension of liquids: the energy of their surface, measured with a kernel wider than that of pressure.
 //!
-//! Attraction holds the surface together, f_i = -Σ_j strength_ij B C(q) x_ij/|x_ij|, with Akinci's spline
-//!   C(q) = (1-q)³ q³ for q > ½,   2 (1-q)³ q³ - 1/64 else,   q = |x_ij|/h.
-//! Normals n_i = Σ_j sqrt(sigma_j) (1-q)³ e, e = x_ij/h, vanish inside; their squares measure the surface:
-//!   E = ½ A Σ_i |n_i|²,   f_i = -A Σ_j ∂((1-q)³ e)/∂x (sqrt(sigma_j) n_i - sqrt(sigma_i) n_j).
-//! Attraction alone freezes into a crystal that keeps its shape; normals alone would spread the surface out.
-//! Differences from the paper:
-//! - Its forces along n_i - n_j do not keep angular momentum. From an energy they do.
-//! - Strengths are surface tensions [N/m]; B and A are such that a cut through a lattice costs 2 sigma an area, for each
-//!   alone. Moving drops are not lattices: both are scaled by the tension that swinging drops show.
-//! - Two liquids meet with the tension (sqrt(sigma_a) - sqrt(sigma_b))² (Girifalco & Good 1957 with Φ = 1).
-//! - Solids and walls attract by the same spline with strength `adhesion`.
+//! u_i = Σ_j V sqrt(sigma_j) W_ij is sqrt(sigma) inside, itself counted, and less near a surface, along n_i = ∇u_i:
+//!   E = V Σ_i [ a d_i (sqrt(n_i² + n0²) - n0) - b sqrt(sigma_i) u_i + c (t sqrt(sigma_i) - u_i)₊² ],
+//!   d_i = (sqrt(sigma_i) - u_i)₊.
+//! - The first part is the area: Σ V d |∇u| does not ask how steep the surface is, and nothing of it is left inside, where
+//!   d and n vanish. It does not see what is thinner than the kernel, where n vanishes, too.
+//! - The second is attraction. It keeps the first from spreading the surface out.
+//! - The third, of what has few neighbours, holds thin films and threads together. A particle alone has the energy of a
+//!   ball of its volume.
+//!
+//! With Θ_i = ∂E/∂u_i and G_i = ∂E/∂n_i the forces are
+//!   f_i = -V Σ_j [ (Θ_i sqrt(sigma_j) + Θ_j sqrt(sigma_i)) ∇W + ∇∇W (G_i sqrt(sigma_j) - G_j sqrt(sigma_i)) ].
+//! They keep both momenta. Two liquids meet with the tension (sqrt(sigma_a) - sqrt(sigma_b))² (Girifalco & Good 1957 with
+//! Φ = 1). To solids and walls liquids show a surface, which adhesion makes up for.
 
-use super::near::{Near, lattice_neighbors};
+use super::near::lattice_neighbors;
 use crate::math::{CHUNK, Lane, Real, Vec3, Vec3x8, gather8};
-use crate::neighbors::{CHUNK_PARTICLES, Slice, offset};
-use crate::rigid::Grip;
+use crate::neighbors::{CHUNK_PARTICLES, CurrentNeighbors, Slice, offset};
 use rayon::prelude::*;
 
-/// Longest step over sqrt(rho s³/sigma). Normals are the stiffest: 2/omega = 2/sqrt(144.7/3.9) = 0.33 at h = 2 s.
-const STEP: Real = 0.2;
+/// Support radius over spacing. Narrower kernels feel the single particles of the surface, and drops freeze.
+const REACH: Real = 3.5;
+/// Part of the tension of a flat lattice surface that is due to area; attraction has the rest. With more, small drops swell.
+const AREA: Real = 0.75;
+/// Tension of swinging drops of 14 to 28 particles across over that of the flat lattice surface, whose layers then crowd.
+pub(super) const MEASURED: Real = 0.71;
+/// n0 over the n of the outermost layer: smaller ones are noise.
+const BLUNT: Real = 0.2;
+/// t: the outermost layer of a flat surface has u = 0.72 sqrt(sigma).
+const THIN: Real = 0.65;
 
-/// Tension of a swinging drop with h = 2 s, half the attraction and the normals of the lattice, over that of the lattice.
-const MEASURED: Real = 3.9;
-/// Attraction over that of the lattice.
-const COHESION: Real = 0.5 / MEASURED;
-/// Energy of normals over that of the lattice.
-const NORMALS: Real = 1.0 / MEASURED;
-
-/// What a particle attracts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Attraction {
-    /// Surface tension and adhesion [N/m].
-    Liquid {
-        tension: Real,
-        adhesion: Real,
-    },
-    Solid,
-}
+/// Longest step over sqrt(rho s³/sigma). In twice as long a step the surface is drawn in by a twelfth of a spacing before
+/// pressure answers, and the tension falls by a quarter.
+const STEP: Real = 0.1;
 
 /// The longest step of a liquid of this density [s].
 pub fn longest_step(tension: Real, density: Real, spacing: Real) -> Real {
@@ -47,177 +42,254 @@ pub fn longest_step(tension: Real, density: Real, spacing: Real) -> Real {
 /// Pulls on velocities; keeps its columns between steps.
 #[derive(Debug)]
 pub struct SurfaceTension {
-    /// B: force of a pair over strength and C(q).
-    force: Real,
-    /// Energy of a normal of length one, over the tension [m2].
-    area: Real,
     h: Real,
-    /// Position, root of the tension (-1 for solids), adhesion, normal.
+    /// s³
+    volume: Real,
+    weights: Weights,
+    pulled: Vec<Pulled>,
+    particles: Vec<u32>,
+    neighbors: CurrentNeighbors,
+    /// Position, root of the tension, Θ, G.
     records: Vec<[f32; 8]>,
-    normals: Vec<glam::Vec3>,
+    /// u and n.
+    fields: Vec<[f32; 4]>,
     changes: Vec<glam::Vec3>,
     /// Σ_j f_ij·x_ij of each member [J], at the positions of the last pull.
     virials: Vec<f32>,
 }
 
+/// a, b, c and n0 of the energy, for a tension of one.
+#[derive(Clone, Copy, Debug)]
+struct Weights {
+    area: Real,
+    attraction: Real,
+    thin: Real,
+    n0: Real,
+}
+
+/// A particle of a liquid.
+#[derive(Clone, Copy, Debug)]
+pub struct Pulled {
+    /// Index in the store.
+    pub particle: u32,
+    /// [N/m]
+    pub tension: Real,
+    /// 1/m, zero for held particles [1/kg].
+    pub inverse_mass: Real,
+}
+
 impl SurfaceTension {
-    pub fn new(spacing: Real, support: Real) -> Self {
-        let (s, h) = (spacing, support * spacing);
-        // φ = strength B h ∫_q^1 C dq
-        let bonds: Real = lattice_neighbors(support).map(|e| e.length() * h * depth(e.length())).sum();
-        let force = if bonds > 0.0 { 8.0 * s.powi(3) / (h * bonds) } else { 1.0 };
-        let area = NORMALS * 2.0 * s * s / normals_of_half_space(support).max(1e-9);
+    pub fn new(spacing: Real) -> Self {
+        let (s, h) = (spacing, REACH * spacing);
+        let volume = s.powi(3);
         SurfaceTension {
-            force,
-            area,
             h,
+            volume,
+            weights: Weights::new(s),
+            pulled: Vec::new(),
+            particles: Vec::new(),
+            neighbors: CurrentNeighbors::default(),
             records: Vec::new(),
-            normals: Vec::new(),
+            fields: Vec::new(),
             changes: Vec::new(),
             virials: Vec::new(),
         }
     }
 
-    /// Force of a pair over its strength and C(q) [m/m].
-    pub fn force(&self) -> Real {
-        self.force
-    }
-
-    /// Changes velocities (by index in the store) by the forces of a step; the impulses on the rigid bodies and their
-    /// moments. Grips have the weight `spline`.
+    /// Changes velocities by the forces of a step among these particles; positions and velocities by index in the store.
     pub fn pull(
         &mut self,
-        near: &Near,
+        pulled: impl Iterator<Item = Pulled>,
         dt: Real,
-        attraction: impl Fn(usize) -> Attraction + Sync,
+        positions: &[Vec3],
         velocities: &mut [Vec3],
-    ) -> Vec<[Vec3; 2]> {
-        let n = near.len();
+    ) {
+        self.pulled.clear();
+        self.pulled.extend(pulled.filter(|p| p.tension > 0.0));
+        self.particles.clear();
+        self.particles.extend(self.pulled.iter().map(|p| p.particle));
+        self.neighbors.build(positions, &self.particles, self.h, None);
+        let (neighbors, pulled) = (&self.neighbors, &self.pulled);
+        let of_member = |m: usize| &pulled[neighbors.cells.order[m] as usize];
+        let n = neighbors.len();
         self.records.resize(n, [0.0; 8]);
-        self.changes.resize(n, glam::Vec3::ZERO);
         self.records.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(m, record)| {
-            let [x, y, z] = near.neighbors.bits(m);
-            let (root, adhesion) = match attraction(m) {
-                Attraction::Liquid { tension, adhesion } => (tension.sqrt() as f32, adhesion as f32),
-                Attraction::Solid => (-1.0, 0.0),
-            };
-            *record = [x, y, z, root, adhesion, 0.0, 0.0, 0.0];
+            let [x, y, z] = neighbors.bits(m);
+            let root = of_member(m).tension.sqrt() as f32;
+            *record = [x, y, z, root, 0.0, 0.0, 0.0, 0.0];
         });
-        self.normals.resize(n, glam::Vec3::ZERO);
+        self.fields.resize(n, [0.0; 4]);
+        measure(neighbors, &self.records, &mut self.fields, self.volume, self.h);
+        let (h, volume, weights) = (self.h, self.volume, self.weights);
+        self.records.par_iter_mut().zip(&self.fields).with_min_len(CHUNK).for_each(|(record, field)| {
+            let [u, x, y, z] = field.map(Real::from);
+            let (theta, g) = weights.slopes(record[3] as Real, u, Vec3::new(x, y, z));
+            record[4] = (theta * volume) as f32;
+            record[5..8].copy_from_slice(&(g * (volume / h)).as_vec3().to_array());
+        });
         let records = &self.records;
-        let liquid = |m: usize| (records[m][3] >= 0.0) as u32 as f32;
-        near.sum_pairs(&mut self.normals, |slice| normal_of_slice(records, slice), |m, sum| sum * liquid(m));
-        self.records.par_iter_mut().zip(&self.normals).with_min_len(CHUNK).for_each(|(record, normal)| {
-            record[5..8].copy_from_slice(&normal.to_array());
-        });
-        let (records, scale) = (&self.records, (-self.force * dt) as f32);
-        let (cohesion, bend) = (COHESION as f32, (self.area / (self.h * self.force)) as f32);
+        let scale = 20.0 * norm(h) * volume / h;
+        self.changes.resize(n, glam::Vec3::ZERO);
         self.virials.resize(n, 0.0);
-        let joule = (-self.force * self.h) as f32;
         let columns =
             self.changes.par_chunks_mut(CHUNK_PARTICLES).zip(self.virials.par_chunks_mut(CHUNK_PARTICLES));
         columns.enumerate().for_each(|(c, (changes, virials))| {
-            for slice in near.neighbors.slices(c) {
-                let (sum, virial) = pull_of_slice(records, cohesion, bend, slice);
+            for slice in neighbors.slices(c) {
+                let (sum, virial) = pull_of_slice(records, slice);
                 for lane in 0..slice.lanes(n) {
                     let m = slice.first + lane;
-                    let free = !near.held[m] as u32 as f32;
-                    changes[m - c * CHUNK_PARTICLES] =
-                        sum.get(lane).as_vec3() * (free * scale / near.masses[m]);
-                    virials[m - c * CHUNK_PARTICLES] = virial.as_array()[lane] * joule;
+                    let inverse_mass = of_member(m).inverse_mass;
+                    let at = m - c * CHUNK_PARTICLES;
+                    changes[at] = sum.get(lane).as_vec3() * (scale * dt * inverse_mass) as f32;
+                    virials[at] = virial.as_array()[lane] * (scale * h) as f32;
                 }
             }
         });
-        let impulse = |grip: &Grip| grip.pull * (records[grip.member as usize][4] * scale) as Real;
-        let chunks = self.changes.par_chunks_mut(CHUNK_PARTICLES).zip(&near.grips.0).enumerate();
-        chunks.for_each(|(c, (changes, grips))| {
-            for grip in grips.iter().filter(|grip| !near.held[grip.member as usize]) {
-                let m = grip.member as usize;
-                changes[m - c * CHUNK_PARTICLES] += impulse(grip).as_vec3() / near.masses[m];
-            }
-        });
-        for (&i, change) in near.neighbors.members.iter().zip(&self.changes) {
+        for (&i, change) in neighbors.members.iter().zip(&self.changes) {
             velocities[i as usize] += change.as_dvec3();
         }
-        near.reactions(impulse)
     }
 
-    /// Σ_j f_ij·x_ij of a member [J], of the forces between particles in the last pull.
-    pub fn virial(&self, m: usize) -> f32 {
-        self.virials[m]
+    /// Energy of each particle [J], in the order given; over all pairs, in double precision.
+    #[cfg(test)]
+    pub fn energies(&self, pulled: &[Pulled], positions: &[Vec3]) -> Vec<Real> {
+        let (h, scale) = (self.h, self.volume * norm(self.h));
+        let energy = |i: &Pulled| {
+            let (mut u, mut n) = (0.0, Vec3::ZERO);
+            for j in pulled {
+                let e = (positions[i.particle as usize] - positions[j.particle as usize]) / h;
+                let (q, root) = (e.length().min(1.0), j.tension.sqrt());
+                u += scale * root * kernel(q);
+                n -= e * (20.0 * scale / h * root * (1.0 - q).powi(3));
+            }
+            self.volume * self.weights.energy(i.tension.sqrt(), u, n)
+        };
+        pulled.par_iter().map(energy).collect()
+    }
+
+    /// Σ_j f_ij·x_ij of the forces of the last pull [J], by index in the store.
+    pub fn virials(&self) -> impl Iterator<Item = (u32, f32)> {
+        self.neighbors.members.iter().copied().zip(self.virials.iter().copied())
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.records.capacity() * (32 + 12 + 12 + 4)
+        self.neighbors.bytes() + self.records.capacity() * (32 + 32 + 16 + 12 + 4 + 4)
     }
 }
 
-/// C(q).
-pub fn spline(q: Real) -> Real {
-    let cube = ((1.0 - q).max(0.0) * q).powi(3);
-    if q > 0.5 { cube } else { 2.0 * cube - 1.0 / 64.0 }
+impl Weights {
+    /// Such that a flat surface of the cubic lattice costs its area, and a particle alone that of a ball.
+    fn new(s: Real) -> Self {
+        let (h, volume) = (REACH * s, s.powi(3));
+        let layer = |depth: usize| {
+            let within = |e: &Vec3| -e.y * REACH < depth as Real + 0.5;
+            let sum = |term: fn(Vec3) -> Real| -> Real {
+                lattice_neighbors(REACH).filter(within).map(term).sum::<Real>() * volume * norm(h)
+            };
+            let u = sum(|e| kernel(e.length())) + volume * norm(h);
+            (u, sum(|e| 20.0 * (1.0 - e.length()).powi(3) * e.y) / h)
+        };
+        let layers: Vec<(Real, Real)> = (0..=REACH as usize).map(layer).collect();
+        let full = layer(2 * REACH as usize).0;
+        let n0 = BLUNT * layers[0].1.abs();
+        let of_area = |&(u, n): &(Real, Real)| (1.0 - u).max(0.0) * ((n * n + n0 * n0).sqrt() - n0);
+        let area: Real = layers.iter().map(of_area).sum();
+        let attraction: Real = layers.iter().map(|(u, _)| full - u).sum();
+        let attraction = (1.0 - AREA) / (MEASURED * s * attraction);
+        let ball = (36.0 * std::f64::consts::PI).cbrt(); // area over s²
+        let alone = volume * norm(h);
+        let thin = (ball / s - attraction * (full - alone)) / (THIN - alone).powi(2);
+        Weights { area: AREA / (MEASURED * s * area), attraction, thin, n0 }
+    }
+
+    /// Energy of a particle over its volume.
+    #[cfg(test)]
+    fn energy(&self, root: Real, u: Real, n: Vec3) -> Real {
+        let n0 = self.n0 * root;
+        let area = (root - u).max(0.0) * ((n.length_squared() + n0 * n0).sqrt() - n0);
+        self.area * area - self.attraction * root * u + self.thin * (THIN * root - u).max(0.0).powi(2)
+    }
+
+    /// Slopes of the energy along u and n.
+    fn slopes(&self, root: Real, u: Real, n: Vec3) -> (Real, Vec3) {
+        let n0 = self.n0 * root;
+        let length = (n.length_squared() + n0 * n0).sqrt().max(Real::MIN_POSITIVE);
+        let d = (root - u).max(0.0);
+        let area = if d > 0.0 { length - n0 } else { 0.0 };
+        let thin = (THIN * root - u).max(0.0);
+        (-self.area * area - self.attraction * root - 2.0 * self.thin * thin, n * (self.area * d / length))
+    }
 }
 
-/// ∫_q^1 C dq, by the midpoint rule.
-fn depth(q: Real) -> Real {
-    const PARTS: usize = 2000;
-    let step = (1.0 - q) / PARTS as Real;
-    (0..PARTS).map(|k| spline(q + (k as Real + 0.5) * step) * step).sum()
+/// u and n of all members.
+fn measure(
+    neighbors: &CurrentNeighbors,
+    records: &[[f32; 8]],
+    fields: &mut [[f32; 4]],
+    volume: Real,
+    h: Real,
+) {
+    let (of_u, of_n) = ((volume * norm(h)) as f32, (-20.0 * volume * norm(h) / h) as f32);
+    fields.par_chunks_mut(CHUNK_PARTICLES).enumerate().for_each(|(c, fields)| {
+        for slice in neighbors.slices(c) {
+            let (u, normal) = fields_of_slice(records, slice);
+            for lane in 0..slice.lanes(records.len()) {
+                let m = slice.first + lane;
+                let [x, y, z] = (normal.get(lane).as_vec3() * of_n).to_array();
+                fields[m - c * CHUNK_PARTICLES] = [(records[m][3] + u.as_array()[lane]) * of_u, x, y, z];
+            }
+        }
+    });
 }
 
+/// W over that at the centre: Wendland's C2 kernel.
+fn kernel(q: Real) -> Real {
+    (1.0 - q).powi(4) * (1.0 + 4.0 * q)
+}
+
+/// W(0) [1/m3].
+fn norm(h: Real) -> Real {
+    21.0 / (2.0 * std::f64::consts::PI * h.powi(3))
+}
+
+/// Σ_j sqrt(sigma_j) (1-q)⁴ (1+4q) and Σ_j sqrt(sigma_j) (1-q)³ e.
 #[inline(always)]
-fn spline_lanes(q: Lane) -> Lane {
-    let base = (Lane::ONE - q).max(Lane::ZERO) * q;
-    let cube = base * base * base;
-    q.simd_gt(Lane::HALF).select(cube, cube + cube - Lane::splat(1.0 / 64.0))
-}
-
-/// Σ_layers |Σ_j (1-q)³ e|² of the lattice below a plane.
-fn normals_of_half_space(support: Real) -> Real {
-    let layers = support.ceil() as usize;
-    let normal = |depth: usize| -> Real {
-        let above = |e: &Vec3| e.y * support > depth as Real + 0.5; // those that are missing
-        lattice_neighbors(support).filter(above).map(|e| (1.0 - e.length()).powi(3) * e.y).sum()
-    };
-    (0..layers).map(|depth| normal(depth).powi(2)).sum()
-}
-
-/// n_i = Σ_j sqrt(sigma_j) (1-q)³ e, over liquids.
-#[inline(always)]
-fn normal_of_slice(records: &[[f32; 8]], slice: Slice) -> Vec3x8 {
+fn fields_of_slice(records: &[[f32; 8]], slice: Slice) -> (Lane, Vec3x8) {
     let [xi, yi, zi, ..] = gather8(records, &slice.own(records.len()));
-    let mut sum = Vec3x8::ZERO;
+    let (mut u, mut normal) = (Lane::ZERO, Vec3x8::ZERO);
     for row in slice.rows {
         let [x, y, z, root, ..] = gather8(records, row);
         let e = offset([xi, yi, zi], [x, y, z]);
-        let p = (Lane::ONE - e.dot(e).sqrt()).max(Lane::ZERO);
-        sum = sum + e * (p * p * p * root.max(Lane::ZERO));
+        let square = e.dot(e);
+        let q = square.sqrt();
+        let p = (Lane::ONE - q).max(Lane::ZERO);
+        let cube = p * p * p * root;
+        // a lane that points to its own member has q = 0
+        let other = square.simd_gt(Lane::ZERO).select(cube, Lane::ZERO);
+        u += other * p * (Lane::ONE + q * Lane::splat(4.0));
+        normal = normal + e * other;
     }
-    sum
+    (u, normal)
 }
 
-/// Σ_j strength_ij C(q) x_ij/|x_ij| + bend Σ_j h ∂((1-q)³ e)/∂x (sqrt(sigma_j) n_i - sqrt(sigma_i) n_j), and the same with
-/// each term times e.
+/// Σ_j (Θ_i sqrt(sigma_j) + Θ_j sqrt(sigma_i)) (1-q)³ e + ∂((1-q)³ e)/∂e (G_i sqrt(sigma_j) - G_j sqrt(sigma_i)), and the
+/// same with each term times e. Here G is that of the energy over h.
 #[inline(always)]
-fn pull_of_slice(records: &[[f32; 8]], cohesion: f32, bend: f32, slice: Slice) -> (Vec3x8, Lane) {
-    let [xi, yi, zi, root_i, adhesion_i, ui, vi, wi] = gather8(records, &slice.own(records.len()));
-    let (n_i, liquid_i) = (Vec3x8::new(ui, vi, wi), root_i.max(Lane::ZERO));
-    let solid_i = root_i.simd_lt(Lane::ZERO).select(Lane::ONE, Lane::ZERO);
-    let (bend, cohesion) = (Lane::splat(bend), Lane::splat(cohesion));
+fn pull_of_slice(records: &[[f32; 8]], slice: Slice) -> (Vec3x8, Lane) {
+    let [xi, yi, zi, root_i, theta_i, ui, vi, wi] = gather8(records, &slice.own(records.len()));
+    let g_i = Vec3x8::new(ui, vi, wi);
     let (mut sum, mut virial) = (Vec3x8::ZERO, Lane::ZERO);
     for row in slice.rows {
-        let [x, y, z, root, adhesion, u, v, w] = gather8(records, row);
+        let [x, y, z, root, theta, u, v, w] = gather8(records, row);
         let e = offset([xi, yi, zi], [x, y, z]);
         let q = e.dot(e).sqrt();
         let over_q = Lane::ONE / q.max(Lane::splat(1e-6));
-        let solid = root.simd_lt(Lane::ZERO).select(Lane::ONE, Lane::ZERO);
-        let liquid = root.max(Lane::ZERO);
-        let strength = cohesion * liquid_i * liquid + (adhesion_i * solid + solid_i * adhesion);
-        let d = (n_i * liquid - Vec3x8::new(u, v, w) * liquid_i) * bend;
         let p = (Lane::ONE - q).max(Lane::ZERO);
-        let along = (strength * spline_lanes(q) - Lane::splat(3.0) * p * p * e.dot(d)) * over_q;
-        let pull = e * along + d * (p * p * p);
+        let (square, cube) = (p * p, p * p * p);
+        let d = g_i * root - Vec3x8::new(u, v, w) * root_i;
+        let along = (theta_i * root + theta * root_i) * cube - Lane::splat(3.0) * square * e.dot(d) * over_q;
+        let pull = e * along + d * cube;
         sum = sum + pull;
         virial += pull.dot(e);
     }

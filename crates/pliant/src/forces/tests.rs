@@ -1,8 +1,9 @@
 //! Laws of the forces between near particles, over every one of them.
 
+use super::adhesion::{Adhesion, Attraction, spline};
 use super::drag::{Air, Drag};
 use super::near::{Near, lattice_neighbors};
-use super::surface_tension::{Attraction, SurfaceTension, spline};
+use super::surface_tension::{MEASURED, Pulled, SurfaceTension};
 use super::viscosity::{ShearWeight, Viscosity};
 use super::xsph::Xsph;
 use crate::kernel::{Kernel, KernelKind};
@@ -106,12 +107,22 @@ impl Cloud {
         solved
     }
 
+    /// The liquids among the particles.
+    fn pulled(&self) -> impl Iterator<Item = Pulled> {
+        let members = self.neighbors.members.iter().zip(&self.masses);
+        members.map(|(&particle, &mass)| Pulled {
+            particle,
+            tension: [2.0, 0.5, 0.0][kind(particle)],
+            inverse_mass: 1.0 / mass as Real,
+        })
+    }
+
     fn pull(&mut self, dt: Real) {
         let mut velocities = self.velocities.clone();
-        let members = self.neighbors.members.clone();
-        let liquid = |tension, adhesion| Attraction::Liquid { tension, adhesion };
-        let attraction = |m: usize| [liquid(2.0, 1.0), liquid(0.5, 3.0), Attraction::Solid][kind(members[m])];
-        let impulse = SurfaceTension::new(S, SUPPORT).pull(&self.near(), dt, attraction, &mut velocities)[0];
+        SurfaceTension::new(S).pull(self.pulled(), dt, &self.positions, &mut velocities);
+        let members = &self.neighbors.members;
+        let attraction = |m: usize| attraction(members[m]);
+        let impulse = Adhesion::new(S, SUPPORT).pull(&self.near(), dt, attraction, &mut velocities)[0];
         self.velocities = velocities;
         let [v, w] = &mut self.ball[0];
         *v += impulse[0] * BALL.inverse_mass;
@@ -130,6 +141,10 @@ impl Cloud {
 
 fn kind(i: u32) -> usize {
     (i as usize / 7) % 3
+}
+
+fn attraction(i: u32) -> Attraction {
+    [Attraction::Adhesion(1.0), Attraction::Adhesion(3.0), Attraction::Solid][kind(i)]
 }
 
 fn random(k: usize, _: Vec3) -> Vec3 {
@@ -203,15 +218,15 @@ fn tension_and_adhesion_keep_both_momenta() {
 }
 
 #[test]
-fn the_bonds_that_a_cut_breaks_cost_twice_the_tension() {
+fn the_bonds_that_a_cut_breaks_cost_twice_the_adhesion() {
     // the mean over cuts in all directions of the energy of bonds that cross them, by area
     for support in [2.0, 2.5, 3.0] {
-        let tension = SurfaceTension::new(S, support);
+        let adhesion = Adhesion::new(S, support);
         let energy = |e: Vec3| {
             let (q, parts) = (e.length(), 500);
             let step = (1.0 - q) / parts as Real;
             let at = |k: usize| spline(q + (k as Real + 0.5) * step) * step;
-            tension.force() * support * S * (0..parts).map(at).sum::<Real>()
+            adhesion.force() * support * S * (0..parts).map(at).sum::<Real>()
         };
         let (mut total, cuts) = (0.0, 400);
         for k in 0..cuts {
@@ -253,24 +268,77 @@ fn forces_do_not_depend_on_the_thread_count() {
 
 /// Σ_i f_i·x_i is half the sum of Σ_j f_ij·x_ij: what the pressure of a liquid is read from.
 #[test]
-fn virials_of_surface_tension_are_those_of_its_forces() {
+fn virials_are_those_of_the_forces() {
     let (cloud, dt) = (Cloud::new(|_, _| Vec3::ZERO), 0.001);
     let grips = Grips::default();
     let near = Near { grips: &grips, bodies: &[], ..cloud.near() };
+    let check = |velocities: &[Vec3], virials: &[f32]| {
+        let (mut wanted, mut found, mut size) = (0.0, 0.0, 0.0);
+        for (m, &i) in cloud.neighbors.members.iter().enumerate() {
+            let force = velocities[i as usize] * (cloud.masses[m] as Real / dt);
+            wanted += force.dot(cloud.positions[i as usize]);
+            found += 0.5 * virials[i as usize] as Real;
+            size += virials[i as usize].abs() as Real;
+        }
+        assert!(wanted.abs() > 0.01 * size, "{wanted} of {size}");
+        assert!((found - wanted).abs() < 1e-4 * size, "{found} for {wanted}");
+    };
+    let (mut tension, mut velocities) = (SurfaceTension::new(S), cloud.velocities.clone());
+    let mut virials = vec![0.0; velocities.len()];
+    tension.pull(cloud.pulled(), dt, &cloud.positions, &mut velocities);
+    tension.virials().for_each(|(i, virial)| virials[i as usize] = virial);
+    check(&velocities, &virials);
     let members = &cloud.neighbors.members;
-    let liquid = |tension| Attraction::Liquid { tension, adhesion: 1.0 };
-    let attraction = |m: usize| [liquid(2.0), liquid(0.5), Attraction::Solid][kind(members[m])];
-    let (mut tension, mut velocities) = (SurfaceTension::new(S, SUPPORT), cloud.velocities.clone());
-    tension.pull(&near, dt, attraction, &mut velocities);
-    let (mut wanted, mut found, mut size) = (0.0, 0.0, 0.0);
-    for (m, &i) in members.iter().enumerate() {
-        let force = velocities[i as usize] * (cloud.masses[m] as Real / dt);
-        wanted += force.dot(cloud.positions[i as usize]);
-        found += 0.5 * tension.virial(m) as Real;
-        size += tension.virial(m).abs() as Real;
+    let (mut adhesion, mut velocities) = (Adhesion::new(S, SUPPORT), cloud.velocities.clone());
+    adhesion.pull(&near, dt, |m| attraction(members[m]), &mut velocities);
+    members.iter().enumerate().for_each(|(m, &i)| virials[i as usize] = adhesion.virial(m));
+    check(&velocities, &virials);
+}
+
+/// Forces of tension are the slope of its energy, which is that of the area where surfaces are flat.
+#[test]
+fn tension_pulls_down_the_slope_of_its_energy() {
+    let cloud = Cloud::new(|_, _| Vec3::ZERO);
+    let pulled: Vec<Pulled> = cloud.pulled().collect();
+    let (mut tension, mut velocities) = (SurfaceTension::new(S), cloud.velocities.clone());
+    tension.pull(pulled.iter().copied(), 1.0, &cloud.positions, &mut velocities);
+    for k in [3, 40, 200, 411] {
+        let i = pulled[k].particle as usize;
+        let along = noise(k).normalize();
+        let energy = |by: Real| {
+            let mut positions = cloud.positions.clone();
+            positions[i] += along * by;
+            tension.energies(&pulled, &positions).iter().sum::<Real>()
+        };
+        let step = 1e-5 * S;
+        let slope = (energy(step) - energy(-step)) / (2.0 * step);
+        let force = velocities[i] / pulled[k].inverse_mass;
+        assert!(
+            (force.dot(along) + slope).abs() < 1e-4 * force.length() + 1e-6,
+            "{force} along {along}: {slope}"
+        );
     }
-    assert!(wanted.abs() > 0.01 * size, "{wanted} of {size}");
-    assert!((found - wanted).abs() < 1e-4 * size, "{found} for {wanted}");
+}
+
+#[test]
+fn a_flat_surface_costs_its_area_and_a_single_particle_that_of_a_ball() {
+    const SIDE: i32 = 15; // the middle is seven spacings from each face, two reaches
+    let line = || 0..SIDE;
+    let lattice = line().flat_map(|i| line().flat_map(move |j| line().map(move |k| [i, j, k])));
+    let mut positions: Vec<Vec3> = lattice.map(|p| Vec3::from_array(p.map(Real::from)) * S).collect();
+    positions.push(Vec3::splat(-10.0 * S));
+    let water = |particle: usize| Pulled { particle: particle as u32, tension: 0.07, inverse_mass: 1.0 };
+    let pulled: Vec<Pulled> = (0..positions.len()).map(water).collect();
+    let energies = SurfaceTension::new(S).energies(&pulled, &positions);
+    let middle = (SIDE / 2) as Real * S;
+    let inside = positions.iter().position(|x| x.distance(Vec3::splat(middle)) < 0.1 * S).expect("a middle");
+    let over = |i: usize| (energies[i] - energies[inside]) / (0.07 * S * S);
+    let in_column = |x: &Vec3| (x.x - middle).hypot(x.y - middle) < 0.1 * S;
+    let column: Real = (0..positions.len()).filter(|&i| in_column(&positions[i])).map(over).sum();
+    let lattice = 1.0 / MEASURED; // two ends of one spacing squared each
+    assert!((column / 2.0 - lattice).abs() < 1e-3, "{column}");
+    let ball = (36.0 * std::f64::consts::PI).cbrt();
+    assert!((over(positions.len() - 1) - ball).abs() < 1e-3, "{}", over(positions.len() - 1));
 }
 
 /// Velocities after a step of drag, of particles on a line that moves along itself.

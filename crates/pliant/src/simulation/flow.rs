@@ -215,6 +215,7 @@ impl Flow {
             pressed_rigids: &self.held_rigids,
         };
         forces.act(&acting, velocities);
+        forces.virials(&self.neighbors, &mut self.tension_virials);
         self.impulses.clear();
         self.impulses.extend(forces.rigid_changes.iter().zip(&self.walls.bodies).map(|([v, w], body)| {
             match body.inverse_mass > 0.0 {
@@ -268,7 +269,6 @@ impl Flow {
             self.kappa[i as usize] = guess[m];
             self.volume_ratios[i as usize] = system.volume_ratio(m);
             self.virials[i as usize] = system.virial(m);
-            self.tension_virials[i as usize] = self.forces.as_ref().map_or(0.0, |forces| forces.virial(m));
             velocities[i as usize] += system.acceleration(m) * dt;
         }
         self.wall_kappa.copy_from_slice(&guess[neighbors.len()..]);

@@ -1,9 +1,10 @@
 //! What acts between near particles of liquids besides pressure, in its order.
 
 use super::{Body, Setup, ViscosityTotals};
+use crate::forces::adhesion::{self, Adhesion, Attraction};
 use crate::forces::drag::Drag;
 use crate::forces::near::Near;
-use crate::forces::surface_tension::{self, Attraction, SurfaceTension};
+use crate::forces::surface_tension::{Pulled, SurfaceTension};
 use crate::forces::viscosity::Viscosity;
 use crate::forces::xsph::Xsph;
 use crate::kernel::Kernel;
@@ -19,6 +20,7 @@ pub(super) struct FlowForces {
     /// Of each body; none for solids.
     laws: Vec<Option<FlowLaw>>,
     tension: Option<SurfaceTension>,
+    adhesion: Option<Adhesion>,
     drag: Option<Drag>,
     xsph: Option<Xsph>,
     viscosity: Option<Viscosity>,
@@ -53,17 +55,21 @@ impl FlowForces {
         let ever = |body: &Body| FlowLaw { viscosity: body.material.most_viscous(), ..body.material.flow };
         let any = |has: fn(&FlowLaw) -> bool| bodies.iter().map(ever).any(|law| has(&law));
         let (s, support) = (setup.spacing, setup.support);
-        let tension = any(|law| law.attracts()).then(|| SurfaceTension::new(s, support));
+        let tension = any(|law| law.surface_tension > 0.0).then(|| SurfaceTension::new(s));
+        let adhesion = any(|law| law.adhesion > 0.0).then(|| Adhesion::new(s, support));
         let drag = any(|law| law.drag > 0.0).then(|| Drag::new(setup.air, s));
         let xsph = any(|law| law.xsph > 0.0).then(|| Xsph::new(kernel, s));
         let viscosity = any(|law| law.viscosity > 0.0).then(|| Viscosity::new(s, support));
-        if tension.is_none() && drag.is_none() && xsph.is_none() && viscosity.is_none() {
+        let some =
+            [tension.is_some(), adhesion.is_some(), drag.is_some(), xsph.is_some(), viscosity.is_some()];
+        if !some.contains(&true) {
             return None;
         }
         Some(FlowForces {
             h: kernel.h,
             laws,
             tension,
+            adhesion,
             drag,
             xsph,
             viscosity,
@@ -81,9 +87,17 @@ impl FlowForces {
         self.laws[k] = law;
     }
 
-    /// Σ_j f_ij·x_ij of a member by surface tension in the last step [J].
-    pub fn virial(&self, m: usize) -> f32 {
-        self.tension.as_ref().map_or(0.0, |tension| tension.virial(m))
+    /// Σ_j f_ij·x_ij by tension and adhesion in the last step [J], by index in the store.
+    pub fn virials(&self, neighbors: &CurrentNeighbors, virials: &mut [f32]) {
+        virials.fill(0.0);
+        for (i, virial) in self.tension.iter().flat_map(SurfaceTension::virials) {
+            virials[i as usize] = virial;
+        }
+        if let Some(adhesion) = &self.adhesion {
+            for (m, &i) in neighbors.members.iter().enumerate() {
+                virials[i as usize] += adhesion.virial(m);
+            }
+        }
     }
 
     pub fn has_viscosity(&self) -> bool {
@@ -107,9 +121,9 @@ impl FlowForces {
         self.body_of.clear();
         self.body_of.extend(members().map(|i| body_of[i]));
         let shear = self.viscosity.as_ref().map(|viscosity| viscosity.weight);
-        let attracts = self.tension.is_some();
+        let adheres = self.adhesion.is_some();
         self.grips.find(walls, neighbors, &particles.positions, self.h, |q| {
-            let pull = if attracts { surface_tension::spline(q) } else { 0.0 };
+            let pull = if adheres { adhesion::spline(q) } else { 0.0 };
             (shear.map_or(0.0, |shear| shear.at(q)), pull)
         });
     }
@@ -123,8 +137,17 @@ impl FlowForces {
         self.rigid_changes.clear();
         self.rigid_changes.resize(rigids.len(), [Vec3::ZERO; 2]);
         if let Some(tension) = &mut self.tension {
-            let attraction = |m: usize| law(m).map_or(Attraction::Solid, |law| law.attraction());
-            let impulses = tension.pull(&near, dt, attraction, velocities);
+            let pulled = neighbors.members.iter().enumerate().map(|(m, &particle)| Pulled {
+                particle,
+                tension: law(m).map_or(0.0, |law| law.surface_tension),
+                inverse_mass: if held[m] { 0.0 } else { 1.0 / masses[m] as Real },
+            });
+            tension.pull(pulled, dt, positions, velocities);
+        }
+        if let Some(adhesion) = &mut self.adhesion {
+            let attraction =
+                |m: usize| law(m).map_or(Attraction::Solid, |law| Attraction::Adhesion(law.adhesion));
+            let impulses = adhesion.pull(&near, dt, attraction, velocities);
             for ((change, impulse), body) in self.rigid_changes.iter_mut().zip(impulses).zip(near.bodies) {
                 *change = [impulse[0] * body.inverse_mass, body.inverse_inertia * impulse[1]];
             }
@@ -162,6 +185,7 @@ impl FlowForces {
     pub fn bytes(&self) -> usize {
         let parts = [
             self.tension.as_ref().map_or(0, SurfaceTension::bytes),
+            self.adhesion.as_ref().map_or(0, Adhesion::bytes),
             self.drag.as_ref().map_or(0, Drag::bytes),
             self.xsph.as_ref().map_or(0, Xsph::bytes),
             self.viscosity.as_ref().map_or(0, Viscosity::bytes),
@@ -176,16 +200,5 @@ fn press(acting: &Acting, liquid: impl Fn(usize) -> bool, dt: Real, velocities: 
         if liquid(m) {
             velocities[i as usize] += acting.pressed[i as usize] * dt;
         }
-    }
-}
-
-impl FlowLaw {
-    /// Does it draw itself or others?
-    fn attracts(&self) -> bool {
-        self.surface_tension > 0.0 || self.adhesion > 0.0
-    }
-
-    fn attraction(&self) -> Attraction {
-        Attraction::Liquid { tension: self.surface_tension, adhesion: self.adhesion }
     }
 }
