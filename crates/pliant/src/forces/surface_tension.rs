@@ -3,16 +3,16 @@
 //! u_i = Σ_j V sqrt(sigma_j) W_ij is sqrt(sigma) inside, itself counted, and less near a surface, along n_i = ∇u_i:
 //!   E = V Σ_i [ a d_i (sqrt(n_i² + n0²) - n0) - b sqrt(sigma_i) u_i + c (t sqrt(sigma_i) - u_i)₊² ],
 //!   d_i = (sqrt(sigma_i) - u_i)₊.
-//! - The first part is the area: Σ V d |∇u| does not ask how steep the surface is, and nothing of it is left inside, where
-//!   d and n vanish. It does not see what is thinner than the kernel, where n vanishes, too.
+//! - The first part is the area: across a sharp surface Σ V d |∇u| is ∫ d du, whatever the kernel, and nothing of it is left
+//!   inside, where d and n vanish. It does not see what is thinner than the kernel, where n vanishes, too.
 //! - The second is attraction. It keeps the first from spreading the surface out.
 //! - The third, of what has few neighbours, holds thin films and threads together. A particle alone has the energy of a
 //!   ball of its volume.
 //!
 //! With Θ_i = ∂E/∂u_i and G_i = ∂E/∂n_i the forces are
 //!   f_i = -V Σ_j [ (Θ_i sqrt(sigma_j) + Θ_j sqrt(sigma_i)) ∇W + ∇∇W (G_i sqrt(sigma_j) - G_j sqrt(sigma_i)) ].
-//! They keep both momenta. Two liquids meet with the tension (sqrt(sigma_a) - sqrt(sigma_b))² (Girifalco & Good 1957 with
-//! Φ = 1). To solids and walls liquids show a surface, which adhesion makes up for.
+//! They keep both momenta. Two liquids meet with about the tension (sqrt(sigma_a) - sqrt(sigma_b))² (Girifalco & Good 1957
+//! with Φ = 1). To solids and walls liquids show a surface, which adhesion makes up for.
 
 use super::near::lattice_neighbors;
 use crate::math::{CHUNK, Lane, Real, Vec3, Vec3x8, gather8};

@@ -341,6 +341,27 @@ fn a_flat_surface_costs_its_area_and_a_single_particle_that_of_a_ball() {
     assert!((over(positions.len() - 1) - ball).abs() < 1e-3, "{}", over(positions.len() - 1));
 }
 
+#[test]
+fn two_liquids_meet_with_the_step_of_the_roots_of_their_tensions() {
+    const LONG: i32 = 20; // surfaces at both ends, and where the liquids meet in the middle, are two reaches apart
+    let lattice = (0..9).flat_map(|i| (0..9).flat_map(move |j| (0..LONG).map(move |k| [i, j, k])));
+    let cells: Vec<[i32; 3]> = lattice.collect();
+    let positions: Vec<Vec3> = cells.iter().map(|p| Vec3::from_array(p.map(Real::from)) * S).collect();
+    let energies = |tensions: [Real; 2]| -> Real {
+        let side = |k: i32| (k >= LONG / 2) as usize;
+        let pulled: Vec<Pulled> = (0..cells.len())
+            .map(|i| Pulled { particle: i as u32, tension: tensions[side(cells[i][2])], inverse_mass: 1.0 })
+            .collect();
+        let energies = SurfaceTension::new(S).energies(&pulled, &positions);
+        let column = |k: i32| energies[((4 * 9 + 4) * LONG + k) as usize];
+        let inside = [column(5), column(LONG - 6)];
+        (6..LONG - 6).map(|k| column(k) - inside[side(k)]).sum::<Real>() / (S * S)
+    };
+    assert!(energies([0.09, 0.09]).abs() < 1e-9, "no surface within a liquid");
+    let found = energies([0.09, 0.01]) * MEASURED;
+    assert!((0.9..1.0).contains(&(found / 0.04)), "{found}");
+}
+
 /// Velocities after a step of drag, of particles on a line that moves along itself.
 fn blown(air: Air, dt: Real, speed: Real) -> Vec<Vec3> {
     let positions: Vec<Vec3> = (0..3).map(|k| Vec3::X * (k as Real * S)).collect();
