@@ -30,8 +30,8 @@ const BLUNT: Real = 0.2;
 /// t: the outermost layer of a flat surface has u = 0.72 sqrt(sigma).
 const THIN: Real = 0.65;
 
-/// Longest step over sqrt(rho s³/sigma). In twice as long a step the surface is drawn in by a twelfth of a spacing before
-/// pressure answers, and the tension falls by a quarter.
+/// Longest step over sqrt(rho s³/sigma). In twice as long a step the surface is drawn in by about a twelfth of a spacing
+/// before pressure answers, and the tension falls by a sixth.
 const STEP: Real = 0.1;
 
 /// The longest step of a liquid of this density [s].
