@@ -23,8 +23,8 @@ use rayon::prelude::*;
 const REACH: Real = 3.5;
 /// Part of the tension of a flat lattice surface that is due to area; attraction has the rest. With more, small drops swell.
 const AREA: Real = 0.7;
-/// Tension of swinging drops of 14 to 28 particles across over that of the flat lattice surface, whose layers then crowd.
-pub(super) const MEASURED: Real = 0.74;
+/// Tension of swinging drops of 20 to 40 particles across over that of the flat lattice surface, whose layers then crowd.
+pub(super) const MEASURED: Real = 0.705;
 /// n0 over the n of the outermost layer: smaller ones are noise.
 const BLUNT: Real = 0.2;
 /// t: the outermost layer of a flat surface has u = 0.72 sqrt(sigma).
