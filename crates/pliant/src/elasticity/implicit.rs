@@ -94,7 +94,7 @@ pub struct ImplicitSolver {
     /// Iterations the factor took beyond one solve a step since it is not of the present matrix: state.
     spent: Real,
     /// Where the next solve starts, from the last one: state.
-    start: Vec<glam::Vec3>,
+    pub(super) start: Vec<glam::Vec3>,
     /// The second solve of kugelstadt2021.
     volume: Option<Volume>,
     /// Change w of the velocities in the step.
@@ -127,7 +127,7 @@ impl ImplicitSolver {
             preconditioner: BodyPreconditioner::new(body),
             tolerance: body.tolerance(),
             work: SolveWork::default(),
-            newton: (body.solver() == Solver::Newton).then(|| Newton::new(n)),
+            newton: (body.solver() == Solver::Newton).then(|| Newton::new(body)),
         }
     }
 
@@ -184,6 +184,7 @@ impl ImplicitSolver {
             rows.enumerate().for_each(|(i, (w, start))| *w = if held[i] { glam::Vec3::ZERO } else { *start });
             let deformation = newton.minimise(self, body, step, &mut report);
             self.start.copy_from_slice(&self.change);
+            newton.keep_momenta(self, step);
             self.newton = Some(newton);
             return (deformation, report);
         }

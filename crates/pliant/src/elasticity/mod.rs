@@ -20,6 +20,7 @@ mod implicit;
 mod mls2004;
 mod moduli;
 mod newton;
+mod pieces;
 mod preconditioner;
 mod reference;
 mod rest;

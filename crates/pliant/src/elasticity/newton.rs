@@ -8,6 +8,7 @@
 #![allow(non_snake_case)] // E, F, H, M, U as in the theory
 
 use super::implicit::{ImplicitSolver, SolvePart, SolveReport, StepInput};
+use super::pieces::Pieces;
 use super::{Deformation, ElasticBody};
 use crate::linear::{Solved, Tolerance};
 use crate::material::Tangent;
@@ -81,19 +82,22 @@ impl SliceTangent {
 }
 
 /// What Newton's method keeps between steps.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Newton {
     pub tangents: Vec<SliceTangent>,
     direction: Vec<glam::Vec3>,
     trial: Vec<glam::Vec3>,
+    pieces: Pieces,
 }
 
 impl Newton {
-    pub fn new(particles: usize) -> Self {
+    pub fn new(body: &ElasticBody) -> Self {
+        let n = body.len();
         Newton {
-            tangents: vec![SliceTangent::ZERO; particles.div_ceil(LANES)],
-            direction: vec![glam::Vec3::ZERO; particles],
-            trial: vec![glam::Vec3::ZERO; particles],
+            tangents: vec![SliceTangent::ZERO; n.div_ceil(LANES)],
+            direction: vec![glam::Vec3::ZERO; n],
+            trial: vec![glam::Vec3::ZERO; n],
+            pieces: Pieces::of(&body.rest.neighbors, n),
         }
     }
 
@@ -172,6 +176,13 @@ impl Newton {
                 return deformation;
             }
         }
+    }
+
+    /// Takes the momenta of w - k, what elastic forces gave, out of `solver.change`; w is in `solver.start`.
+    pub fn keep_momenta(&self, solver: &mut ImplicitSolver, step: &StepInput) {
+        let ImplicitSolver { start, change, masses, held, .. } = solver;
+        let gained = |i: usize| start[i].as_dvec3() + step.velocities[i] - step.pushed[i];
+        self.pieces.keep_momenta(masses, step.positions, |i| held[i], gained, change);
     }
 
     /// Goes along the direction, halved until the energy decreases; false if it never does.
