@@ -11,6 +11,8 @@
 //! Planes, which have no end, and solids, whose insides have no pressure that balances such forces, have
 //! phi = rho²/rho_1 instead, where rho_1 is rho one spacing away: there phi = rho, and its slope is twice that of rho, as
 //! if the layer pressed back alike.
+//!
+//! Where faces of a container meet, what is below two or three of them is counted once.
 
 use super::WallBody;
 use crate::kernel::Kernel;
@@ -159,13 +161,43 @@ pub(super) struct FlatLayers {
     pub one: Real,
     /// V0/s² as scaled.
     scale: Real,
+    /// Of a lattice below two faces that meet, and below three: density and virial for a particle one spacing from the
+    /// first layer of each.
+    below: [[Real; 2]; 2],
+}
+
+/// A face near a particle.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NearFace {
+    pub normal: Vec3,
+    /// rho or phi, and its derivative.
+    pub density: Real,
+    pub slope: Real,
 }
 
 impl FlatLayers {
     pub fn new(kernel: Kernel, spacing: Real) -> Self {
         let sum = |layer: &dyn Fn(Real) -> Real| heights(spacing, spacing, kernel.h).map(layer).sum::<Real>();
         let one = sum(&|z| kernel.layer_sum(spacing, z)) / kernel.lattice_sum(spacing);
-        FlatLayers { kernel, spacing, one, scale: one / sum(&|z| plane_integral(kernel, z)) }
+        let scale = one / sum(&|z| plane_integral(kernel, z));
+        let below = [2, 3].map(|faces| {
+            let [density, virial] = below_faces(kernel, spacing, faces);
+            [density, virial].map(|part| part / kernel.lattice_sum(spacing))
+        });
+        FlatLayers { kernel, spacing, one, scale, below }
+    }
+
+    /// Density, gradient and virial of what is below all of two or three faces: that of a lattice one spacing away, and as
+    /// the product of their densities elsewhere.
+    pub fn below_all(&self, faces: &[NearFace]) -> (Real, Vec3, Real) {
+        let [density, virial] = self.below[faces.len() - 2];
+        let product = |but: Option<usize>| -> Real {
+            let others = faces.iter().enumerate().filter(|(k, _)| Some(*k) != but);
+            others.map(|(_, face)| face.density / self.one).product()
+        };
+        let along = |(k, face): (usize, &NearFace)| face.normal * (face.slope / self.one * product(Some(k)));
+        let gradient: Vec3 = faces.iter().enumerate().map(along).sum();
+        (density * product(None), gradient * density, virial * product(None))
     }
 
     /// rho at this height above the first layer, its derivative, and its virial:
@@ -192,6 +224,22 @@ impl FlatLayers {
     pub fn phi(&self, rho: Real, slope: Real) -> (Real, Real) {
         (rho * rho / self.one, 2.0 * rho / self.one * slope)
     }
+}
+
+/// Σ W and -Σ r W' over the lattice points below this many faces that meet, from a point one spacing above the first layer
+/// of each.
+fn below_faces(kernel: Kernel, spacing: Real, faces: usize) -> [Real; 2] {
+    let reach = (kernel.h / spacing).ceil() as i64;
+    let range = |axis: usize| if axis < faces { 1..=reach } else { -reach..=reach };
+    let mut sums = [0.0; 2];
+    for (i, j, k) in range(0).flat_map(|i| range(1).flat_map(move |j| range(2).map(move |k| (i, j, k)))) {
+        let r = spacing * Vec3::new(i as Real, j as Real, k as Real).length();
+        if r < kernel.h {
+            sums[0] += kernel.w(r);
+            sums[1] += kernel.slope_over_r(r) * r * r;
+        }
+    }
+    sums
 }
 
 /// Heights above layers one spacing apart, as far as the kernel reaches.

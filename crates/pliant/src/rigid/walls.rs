@@ -3,7 +3,7 @@
 //! pressures of their own [Band et al. 2018]. Planes and the faces of containers are smooth (`faces`).
 
 use super::RigidShape;
-use super::faces::{Face, FlatLayers};
+use super::faces::{Face, FlatLayers, NearFace};
 use crate::kernel::Kernel;
 use crate::math::{Mat3, Real, Vec3};
 use crate::neighbors::{CHUNK_PARTICLES, Cells, CurrentNeighbors};
@@ -107,6 +107,19 @@ pub struct BoundaryPoint {
     /// Σ_j V0 W_bj of a lattice outside.
     room: Real,
     pub rigid: u32,
+}
+
+/// Calls `meeting` for every two and every three of these faces that meet.
+fn for_each_meeting(faces: &[NearFace], mut meeting: impl FnMut(&[NearFace])) {
+    let meet = |a: &NearFace, b: &NearFace| a.normal.dot(b.normal).abs() < 0.5;
+    for (k, a) in faces.iter().enumerate() {
+        for (l, b) in faces.iter().enumerate().skip(k + 1).filter(|(_, b)| meet(a, b)) {
+            meeting(&[*a, *b]);
+            for c in faces[l + 1..].iter().filter(|c| meet(a, c) && meet(b, c)) {
+                meeting(&[*a, *b, *c]);
+            }
+        }
+    }
 }
 
 impl Walls {
@@ -389,6 +402,7 @@ impl Walls {
         });
         for (rigid, (layer, body)) in self.layers.iter().zip(&self.bodies).enumerate() {
             let Layer::Faces(faces) = layer else { continue };
+            let (mut near, mut count) = ([NearFace::default(); 6], 0);
             for face in faces {
                 let (height, n) = face.height(body, x);
                 let above = height + 0.5 * self.spacing; // the layer
@@ -406,8 +420,16 @@ impl Walls {
                         _ => self.flat.phi(rho, steep),
                     };
                     add(rigid as u32, x - n * above, density, n * slope, virial);
+                    near[count] = NearFace { normal: n, density, slope };
+                    count += 1;
                 }
             }
+            // what is below several faces was counted with each
+            for_each_meeting(&near[..count], |faces| {
+                let (density, gradient, virial) = self.flat.below_all(faces);
+                let sign = if faces.len() == 2 { -1.0 } else { 1.0 };
+                add(rigid as u32, x, sign * density, gradient * sign, sign * virial);
+            });
         }
         touches[first..].sort_unstable_by_key(|touch| touch.rigid);
     }
