@@ -90,10 +90,17 @@ fn a_free_body_keeps_its_momentum_to_rounding() {
             let p = s.particles();
             p.velocities.iter().zip(&p.masses).map(|(v, m)| *v * *m).sum::<Vec3>()
         };
-        let before = momentum(&simulation);
+        let spin = |s: &Simulation| {
+            let p = s.particles();
+            let rows = p.positions.iter().zip(&p.velocities).zip(&p.masses);
+            rows.map(|((x, v), m)| x.cross(*v) * *m).sum::<Vec3>()
+        };
+        let (before, spin_before) = (momentum(&simulation), spin(&simulation));
         advance(&mut simulation, 100);
         let change = (momentum(&simulation) - before).length() / before.length();
         assert!(change < 1e-12, "{model}: {change}");
+        let change = (spin(&simulation) - spin_before).length() / spin_before.length();
+        assert_eq!(change < 1e-6, model.contains("newton"), "{model}: {change}");
     }
 }
 
