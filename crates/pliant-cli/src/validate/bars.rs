@@ -106,13 +106,14 @@ fn stretched(way: &Way, nu: f64, load: f64, odd: bool, r: &Recorder) -> [f64; 2]
     let mut simulation = r.simulation(&set);
     advance(&mut simulation, time);
     let u = displacements(&simulation);
-    let layer = |axis: Vec3, at: f64| {
-        let inside = |x: Vec3| x.x.abs() < 0.5 * half && (x.dot(axis) - at).abs() < 0.01;
+    let layers = |axis: Vec3, at: f64, width: f64| {
+        let inside = |x: Vec3| x.x.abs() < 0.5 * half && (x.dot(axis) - at).abs() < width;
         mean_where(&simulation, &u, inside).dot(axis)
     };
-    let reach = if half < 1.0 { 0.225 } else { 0.475 };
-    let axial = 1.0 + (layer(Vec3::X, reach) - layer(Vec3::X, -reach)) / (2.0 * reach);
-    let side = |axis: Vec3| 1.0 + (layer(axis, 0.1) - layer(axis, -0.1)) / 0.2;
+    // Along the bar the mean of two layers: one alone may be off by the zig-zag that loads at the ends make.
+    let reach = if half < 1.0 { 0.2 } else { 0.45 };
+    let axial = 1.0 + (layers(Vec3::X, reach, 0.03) - layers(Vec3::X, -reach, 0.03)) / (2.0 * reach);
+    let side = |axis: Vec3| 1.0 + (layers(axis, 0.1, 0.01) - layers(axis, -0.1, 0.01)) / 0.2;
     [axial, 0.5 * (side(Vec3::Y) + side(Vec3::Z))]
 }
 

@@ -75,7 +75,7 @@ fn shells_complete() {
 fn check_tells_what_would_run() {
     let place = Place::with_scene("busy", BUSY);
     let words = place.succeed("check busy.toml").stdout;
-    for part in ["particles ", "memory ", "time step ", "limited by stiffness of \"cube\"", "wall time "] {
+    for part in ["particles ", "memory ", "time step ", "limited by stiffness of \"ball\"", "wall time "] {
         assert!(words.contains(part), "{part} in\n{words}");
     }
     let end = place.succeed("check busy.toml --json");

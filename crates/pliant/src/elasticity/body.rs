@@ -29,9 +29,6 @@ use std::sync::Arc;
 /// Slices a task works on.
 pub(super) const SLICES_PER_TASK: usize = 32;
 
-/// A particle with as many neighbours is inside a body; sheets, rods and small bodies have none of those.
-const INTERIOR_NEIGHBORS: usize = 26;
-
 /// What is the same for all particles of a body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Constants {
@@ -430,11 +427,12 @@ impl ElasticBody {
         self.rest.neighbors.pairs
     }
 
-    /// Particles at the surface: those with clearly fewer neighbours than the fullest neighbourhood.
+    /// Particles at the surface: those with clearly fewer neighbours than the fullest neighbourhood, and than the inside of
+    /// a lattice; of sheets, rods and small bodies all.
     pub fn surface_particles(&self) -> Vec<usize> {
         let counts = self.rest.neighbors.counts();
-        let fullest = counts.iter().copied().max().unwrap_or(0);
-        (0..counts.len()).filter(|&i| counts[i] * 20 < fullest.max(INTERIOR_NEIGHBORS) * 17).collect()
+        let fullest = counts.iter().copied().max().unwrap_or(0).max(self.rest.lattice_neighbors);
+        (0..counts.len()).filter(|&i| counts[i] * 20 < fullest * 17).collect()
     }
 
     /// Rotation R_i of a particle, as of the last force evaluation.

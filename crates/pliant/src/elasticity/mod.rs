@@ -148,6 +148,12 @@ pub struct Method {
 }
 
 impl Method {
+    /// Are stretch and volume solved for one after the other? Long steps of such bodies are stable with the whole support
+    /// only.
+    fn is_split(&self) -> bool {
+        self.model == Model::Kugelstadt2021 && self.solver == Solver::Linear
+    }
+
     /// A model with all else at its default.
     pub fn of(model: Model) -> Self {
         Method {

@@ -11,6 +11,12 @@ use rayon::prelude::*;
 /// inverse would blow the deformation gradient up. Two full layers have a third.
 const FLAT: Real = 0.05;
 
+/// Part of the support within which corrected gradients of a lattice weigh their neighbours. The smaller, the less a
+/// surface particle sees of the next layer, which is strained less in bending and torsion (docs/theory/accuracy.md).
+const LATTICE_REACH: Real = 0.8;
+/// And at least so many spacings, if the support allows: particles that stick out need their diagonal neighbours.
+const LEAST_REACH: Real = 1.6;
+
 /// Per-slice constants.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SliceRest {
@@ -26,6 +32,8 @@ pub(super) struct SliceRest {
 #[derive(Clone, Debug)]
 pub(super) struct Rest {
     pub neighbors: RestNeighbors,
+    /// Neighbours inside a full lattice.
+    pub lattice_neighbors: usize,
     pub slices: Vec<SliceRest>,
     /// Projectors onto the missing dimensions of each neighbourhood; empty if all are three-dimensional.
     pub null: Vec<Sym3x8>,
@@ -49,7 +57,11 @@ impl Rest {
         } else {
             sph_volumes(&positions, kernel)
         };
-        let neighbors = RestNeighbors::build(&positions, &volumes, kernel);
+        let (neighbors, lattice_neighbors) = if method.model.is_corrected() {
+            fitted_neighbors(&positions, &volumes, kernel, method.is_split())
+        } else {
+            (RestNeighbors::build(&positions, &volumes, kernel), kernel.lattice_neighbors(volume.cbrt()))
+        };
         let moments = neighbors.moments(&positions);
         let slice_count = positions.len().div_ceil(LANES);
         let mut slices = Vec::with_capacity(slice_count);
@@ -86,12 +98,36 @@ impl Rest {
             _ => Vec::new(),
         };
         let ratios = if method.model == Model::Becker2009 || method.xsph > 0.0 {
-            neighbors.weight_ratios(&positions, kernel)
+            neighbors.weight_ratios(&positions, &volumes, kernel)
         } else {
             Vec::new()
         };
-        Rest { neighbors, slices, null, ranks, ratios, matching, positions, volumes }
+        Rest { neighbors, lattice_neighbors, slices, null, ranks, ratios, matching, positions, volumes }
     }
+}
+
+/// Neighbours with the weights of corrected gradients, and how many there are inside a lattice. The fit does not ask for
+/// the scale of its weights, the zero-energy control does: in a lattice Σ_j b_ij ⊗ X_ji is V_i at any reach.
+fn fitted_neighbors(
+    positions: &[Vec3],
+    volumes: &[Real],
+    kernel: Kernel,
+    whole_support: bool,
+) -> (RestNeighbors, usize) {
+    let spacing = volumes.first().map_or(0.0, |v| v.cbrt());
+    let build = |kernel: Kernel| {
+        let mut neighbors = RestNeighbors::build(positions, volumes, kernel);
+        neighbors.scale(1.0 / (kernel.lattice_moment(spacing) * spacing.powi(3)));
+        (neighbors, kernel.lattice_neighbors(spacing))
+    };
+    if whole_support {
+        return build(kernel);
+    }
+    let reach = (LATTICE_REACH * kernel.h).max(LEAST_REACH * spacing).min(kernel.h);
+    let near = build(Kernel::new(kernel.kind, reach));
+    // Points at random need more neighbours than a lattice, or their errors do not average out.
+    let in_lattice = near.0.count_in_lattice(positions, spacing);
+    if in_lattice * 10 >= positions.len() * 9 { near } else { build(kernel) }
 }
 
 /// Σ_j V_i V_j W_ij X_ji ⊗ X_ji of every particle.
@@ -154,4 +190,55 @@ fn symmetric(m: &Sym3x8, lane: usize) -> Mat3 {
     let (xx, yy, zz) = (at(&m.xx), at(&m.yy), at(&m.zz));
     let (xy, xz, yz) = (at(&m.xy), at(&m.xz), at(&m.yz));
     Mat3::from_cols(Vec3::new(xx, xy, xz), Vec3::new(xy, yy, yz), Vec3::new(xz, yz, zz))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::KernelKind;
+
+    const S: Real = 0.1;
+    const ACROSS: usize = 7;
+    /// The particle in the middle.
+    const MIDDLE: usize = ACROSS * ACROSS * ACROSS / 2;
+
+    /// A cube of a lattice whose particles are moved by up to this part of the spacing.
+    fn cube(jitter: Real, model: Model, support: Real) -> Rest {
+        let at = |k: usize| {
+            let place =
+                Vec3::new((k % ACROSS) as Real, (k / ACROSS % ACROSS) as Real, (k / ACROSS.pow(2)) as Real);
+            let (a, b, c) = ((7 * k) as Real, (11 * k) as Real, (13 * k) as Real);
+            (place + Vec3::new(a.sin(), b.sin(), c.sin()) * jitter) * S
+        };
+        let positions = (0..ACROSS.pow(3)).map(at).collect();
+        Rest::build(positions, S.powi(3), Kernel::new(KernelKind::WendlandC2, support * S), Method::of(model))
+    }
+
+    #[test]
+    fn lattices_reach_less_far_than_other_points_and_other_methods() {
+        let neighbors = |jitter, model, support| cube(jitter, model, support).neighbors.counts()[MIDDLE];
+        for model in [Model::Mls2004, Model::Peer2018] {
+            assert_eq!(neighbors(0.0, model, 2.0), 18);
+            assert_eq!(neighbors(0.005, model, 2.0), 18);
+            assert!(neighbors(0.1, model, 2.0) >= 26);
+        }
+        assert_eq!(neighbors(0.0, Model::Becker2009, 2.0), 26);
+        assert_eq!(neighbors(0.0, Model::Kugelstadt2021, 2.0), 26);
+        // The diagonals remain as long as the support has them.
+        for (support, count) in [(1.05, 6), (1.5, 18), (1.8, 18), (2.5, 26)] {
+            assert_eq!(neighbors(0.0, Model::Mls2004, support), count, "support {support}");
+            assert_eq!(cube(0.0, Model::Mls2004, support).lattice_neighbors, count, "support {support}");
+        }
+    }
+
+    #[test]
+    fn weights_of_a_lattice_have_its_volume_as_moment() {
+        for support in [1.05, 1.5, 2.0, 3.0] {
+            let rest = cube(0.0, Model::Mls2004, support);
+            let moment = rest.neighbors.moments(&rest.positions)[MIDDLE] * (1.0 / S.powi(3));
+            let error =
+                (moment - Mat3::IDENTITY).to_cols_array().iter().fold(0.0, |a: Real, b| a.max(b.abs()));
+            assert!(error < 1e-6, "support {support}: {moment}");
+        }
+    }
 }

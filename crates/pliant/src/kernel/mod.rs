@@ -7,6 +7,9 @@ pub use lanes::KernelLanes;
 use crate::math::Real;
 use std::f64::consts::PI;
 
+/// Pairs nearer to the support radius than this part of it are no neighbours: in a lattice rounding would decide.
+pub const RIM: Real = 1e-6;
+
 /// Which kernel; zero at distance h, the support radius.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KernelKind {
@@ -54,12 +57,6 @@ impl Kernel {
             KernelKind::CubicSpline => 48.0 / (PI * h.powi(5)) * (1.0 - q) * (1.0 - q) / q,
         }
     }
-
-    /// W / (-W'/r) [m2]: turns gradients into weighted offsets; Wendland C2: h² (1-q)(4q+1)/20. Zero outside.
-    pub fn w_over_slope(&self, r: Real) -> Real {
-        let slope = self.slope_over_r(r);
-        if slope > 0.0 { self.w(r) / slope } else { 0.0 }
-    }
 }
 
 impl Kernel {
@@ -70,15 +67,21 @@ impl Kernel {
 
     /// Σ (-W'/r) r²/3 over a cubic lattice of this spacing [1/m3]: what a sum of gradients makes of a slope, times volume.
     pub fn lattice_moment(&self, spacing: Real) -> Real {
+        self.lattice_distances(spacing).map(|r| self.slope_over_r(r) * r * r / 3.0).sum()
+    }
+
+    /// Neighbours inside a cubic lattice of this spacing.
+    pub fn lattice_neighbors(&self, spacing: Real) -> usize {
+        self.lattice_distances(spacing).filter(|r| *r > 0.0 && *r < self.h * (1.0 - RIM)).count()
+    }
+
+    /// Distances of the points of a cubic lattice from one of them, up to the support and beyond.
+    fn lattice_distances(&self, spacing: Real) -> impl Iterator<Item = Real> {
         let reach = (self.h / spacing).ceil() as i64;
-        let range = || -reach..=reach;
+        let range = move || -reach..=reach;
         let squares =
-            range().flat_map(|i| range().flat_map(move |j| range().map(move |k| i * i + j * j + k * k)));
-        let term = |n: i64| {
-            let r = (n as Real).sqrt() * spacing;
-            self.slope_over_r(r) * r * r / 3.0
-        };
-        squares.map(term).sum()
+            range().flat_map(move |i| range().flat_map(move |j| range().map(move |k| i * i + j * j + k * k)));
+        squares.map(move |n| (n as Real).sqrt() * spacing)
     }
 
     fn sum_of_layers(&self, spacing: Real) -> Real {

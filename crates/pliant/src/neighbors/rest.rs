@@ -1,7 +1,7 @@
 //! Rest neighbourhoods: constant per-pair data, laid out to be streamed eight particles at a time.
 
 use super::Grid;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, RIM};
 use crate::math::{LANES, Mat3, Real, Vec3, outer};
 use rayon::prelude::*;
 
@@ -71,20 +71,39 @@ impl RestNeighbors {
         RestNeighbors { particles: rest.len(), slices, rows, betas, pairs }
     }
 
-    /// W_ij / (-W'_ij/r) [m2] of every pair, row by row as in `rows`; zero in the padding.
-    pub fn weight_ratios(&self, rest: &[Vec3], kernel: Kernel) -> Vec<[f32; LANES]> {
+    /// Multiplies all weights.
+    pub fn scale(&mut self, factor: Real) {
+        let factor = factor as f32;
+        self.rows.iter_mut().flat_map(|row| row.b.as_flattened_mut()).for_each(|b| *b *= factor);
+        self.betas.as_flattened_mut().iter_mut().for_each(|beta| *beta *= factor);
+    }
+
+    /// V_i V_j W_ij / beta_ij [m2] of every pair, row by row as in `rows`; zero in the padding.
+    pub fn weight_ratios(&self, rest: &[Vec3], volumes: &[Real], kernel: Kernel) -> Vec<[f32; LANES]> {
         let mut ratios = vec![[0.0; LANES]; self.rows.len()];
         for s in 0..self.slices.len() - 1 {
-            for k in self.slices[s] as usize..self.slices[s + 1] as usize {
+            for k in self.range(s) {
                 for (lane, ratio) in ratios[k].iter_mut().enumerate() {
                     let (i, j) = (s * LANES + lane, self.rows[k].j[lane] as usize);
                     if i < rest.len() && i != j {
-                        *ratio = kernel.w_over_slope(rest[i].distance(rest[j])) as f32;
+                        let weight = volumes[i] * volumes[j] * kernel.w(rest[i].distance(rest[j]));
+                        let beta = self.betas[k][lane] as Real;
+                        *ratio = if beta > 0.0 { (weight / beta) as f32 } else { 0.0 };
                     }
                 }
             }
         }
         ratios
+    }
+
+    /// Particles whose nearest neighbour is one spacing away, to a hundredth of it.
+    pub fn count_in_lattice(&self, rest: &[Vec3], spacing: Real) -> usize {
+        let in_lattice = |&i: &usize| {
+            let mut nearest = Real::INFINITY;
+            self.for_each_of(i, |j, _, _| nearest = nearest.min(rest[i].distance(rest[j])));
+            (nearest - spacing).abs() < 0.01 * spacing
+        };
+        (0..rest.len()).into_par_iter().with_min_len(1024).filter(in_lattice).count()
     }
 
     /// The rows of slice s.
@@ -149,7 +168,7 @@ impl PairRow {
 fn neighbor_lists(rest: &[Vec3], h: Real) -> Vec<Vec<u32>> {
     let mut grid = Grid::default();
     grid.build(rest, h);
-    let reach = h * (1.0 - 1e-6);
+    let reach = h * (1.0 - RIM);
     let list = |i: usize| {
         let mut list = Vec::with_capacity(32);
         grid.for_each_within(rest[i], reach, |j, _| {
@@ -185,7 +204,7 @@ mod tests {
             let mut got = Vec::new();
             neighbors.for_each_of(i, |j, _, _| got.push(j));
             let brute: Vec<usize> = (0..rest.len())
-                .filter(|&j| j != i && rest[i].distance(rest[j]) < kernel.h * (1.0 - 1e-6))
+                .filter(|&j| j != i && rest[i].distance(rest[j]) < kernel.h * (1.0 - RIM))
                 .collect();
             pairs += brute.len();
             assert_eq!(got, brute);
