@@ -35,6 +35,7 @@ impl Way {
         if self.model.is_implicit() {
             let solver = match self.solver {
                 Solver::Linear => "linear",
+                Solver::Split => "split",
                 Solver::Newton => "newton",
             };
             set.push(format!("materials.{material}.solver={solver}"));
@@ -52,15 +53,19 @@ impl Way {
     /// A step for statics, of which `dt` is right for methods whose rest does not depend on the step. The splitting of
     /// kugelstadt2021 displaces it by a part that grows with dt² E / (rho s²).
     pub fn static_step(&self, dt: f64) -> f64 {
-        match (self.model, self.solver) {
-            (Model::Kugelstadt2021, Solver::Linear) => 0.05 * dt,
-            _ => dt,
+        match self.solver {
+            Solver::Split => 0.05 * dt,
+            Solver::Linear | Solver::Newton => dt,
         }
     }
 
     pub fn describe(&self) -> String {
-        let newton = if self.model.is_implicit() && self.solver == Solver::Newton { " newton" } else { "" };
-        format!("{}{newton} {}", self.model.name(), self.law.name())
+        let solver = match self.solver {
+            Solver::Newton if self.model.is_implicit() => " newton",
+            Solver::Split => " split",
+            _ => "",
+        };
+        format!("{}{solver} {}", self.model.name(), self.law.name())
     }
 
     /// The law as the references abbreviate it.

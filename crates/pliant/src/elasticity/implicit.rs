@@ -7,12 +7,14 @@
 //! at rest whatever the step; a body that spins freely has f(x̂) = 0 and goes on. Held particles keep w = 0: their v is
 //! the prescribed one. Masses are kept in M, so that bodies may have any of them.
 //!
-//! `peer2018` solves this system by conjugate gradients. `kugelstadt2021` splits K = K_s + K_v into stretching and
-//! volume, as K_s acts alike on the three coordinates and does not change with the rotations, and solves for one after
-//! the other (`volume.rs`). A body at rest then feels the stretching force at a displaced place, x - dt² f_v / m: it rests about a
-//! hundredth lower. docs/theory/implicit.md tells what was tried against it.
+//! It is solved by conjugate gradients: over cells if the body is on a lattice (`cells`), else over its pairs. K = K_s + K_v
+//! consists of stretching and volume. K_s acts alike on the three coordinates and does not change with the rotations: its
+//! factor serves `kugelstadt2021` as preconditioner off the lattice. With `solver = "split"` stretching and volume are
+//! solved for one after the other, as [K21] publishes it (`volume.rs`). A body at rest then feels the stretching force at
+//! a displaced place, x - dt² f_v / m. docs/theory/implicit.md tells what was tried against it.
 #![allow(non_snake_case)] // K, R, F, P, T as in the theory
 
+use super::cells::{CellSolver, Particles};
 use super::newton::{Newton, SliceTangent};
 use super::preconditioner::BodyPreconditioner;
 use super::rest::SliceRest;
@@ -106,12 +108,14 @@ pub struct ImplicitSolver {
     tolerance: SolveTolerance,
     work: SolveWork,
     newton: Option<Newton>,
+    /// Of bodies on a lattice.
+    cells: Option<CellSolver>,
 }
 
 impl ImplicitSolver {
     pub fn new(body: &ElasticBody, masses: &[Real], family: usize) -> Self {
         let n = masses.len();
-        let is_split = body.constants.model == Model::Kugelstadt2021 && body.solver() == Solver::Linear;
+        let is_split = body.solver() == Solver::Split;
         ImplicitSolver {
             masses: masses.iter().map(|m| *m as f32).collect(),
             family,
@@ -128,6 +132,7 @@ impl ImplicitSolver {
             tolerance: body.tolerance(),
             work: SolveWork::default(),
             newton: (body.solver() == Solver::Newton).then(|| Newton::new(body)),
+            cells: body.rest.cells.as_ref().filter(|_| !is_split).map(CellSolver::new),
         }
     }
 
@@ -140,9 +145,7 @@ impl ImplicitSolver {
         shelf: &mut FactorShelf,
     ) {
         self.held.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(i, slot)| *slot = held(i));
-        if body.constants.model != Model::Kugelstadt2021
-            || self.factor.is_none() && !self.wants_factor(body, dt)
-        {
+        if self.factor.is_none() && !self.wants_factor(body, dt) {
             return;
         }
         let stiffnesses = Stiffnesses::new(body, dt);
@@ -160,17 +163,23 @@ impl ImplicitSolver {
 
     fn wants_factor(&self, body: &ElasticBody, dt: Real) -> bool {
         let S = BodyPreconditioner::stiffness_number(body, &self.masses, dt);
-        body.constants.model == Model::Kugelstadt2021 && !self.refused && factor_pays(self.masses.len(), S)
+        let is_over_cells = self.cells.is_some() && body.solver() == Solver::Linear;
+        body.constants.model == Model::Kugelstadt2021
+            && !is_over_cells
+            && !self.refused
+            && factor_pays(self.masses.len(), S)
     }
 
     /// How a step of this length is solved, in words.
     pub fn describe(&self, body: &ElasticBody, dt: Real) -> &'static str {
-        if self.factor.is_some() || self.wants_factor(body, dt) {
-            "a factor"
-        } else if self.preconditioner.wants_grids(body, &self.masses, dt) {
-            "conjugate gradients with grids"
-        } else {
-            "conjugate gradients"
+        let has_grids = self.preconditioner.wants_grids(body, &self.masses, dt);
+        let is_over_cells = self.cells.is_some() && body.solver() == Solver::Linear;
+        match (self.factor.is_some() || self.wants_factor(body, dt), is_over_cells, has_grids) {
+            (true, ..) => "a factor",
+            (_, false, false) => "conjugate gradients",
+            (_, false, true) => "conjugate gradients with grids",
+            (_, true, false) => "conjugate gradients over cells",
+            (_, true, true) => "conjugate gradients over cells with grids",
         }
     }
 
@@ -349,16 +358,26 @@ impl ImplicitSolver {
 
     /// Solves a system for `change`, from the `change` given.
     fn iterate(&mut self, body: &mut ElasticBody, dt: Real, system: System) -> Solved {
-        self.preconditioner.set(body, &self.masses, &self.held, dt, system);
+        let rest = body.rest.clone();
+        if system == System::Whole
+            && let (Some(cells), Some(solver)) = (&rest.cells, &mut self.cells)
+        {
+            let particles = Particles { masses: &self.masses, held: &self.held };
+            solver.set(cells, body, particles, dt, &self.preconditioner);
+            self.preconditioner.set_grids(body, &self.masses, &self.held, dt, system);
+            let when = (self.tolerance, MAX_ITERATIONS);
+            return solver.solve(cells, &self.right, &mut self.change, when, self.preconditioner.grids());
+        }
+        let tolerance = self.tolerance.of(&self.masses);
         let mut operator = Stiffness::new(body, &self.masses, &self.held, dt, system);
-        self.conjugate_gradients.solve(
-            &mut operator,
-            &mut self.preconditioner,
-            &self.right,
-            &mut self.change,
-            self.tolerance.of(&self.masses),
-            MAX_ITERATIONS,
-        )
+        let cg = &mut self.conjugate_gradients;
+        let (right, change) = (&self.right, &mut self.change);
+        if let Some(factor) = self.factor.clone() {
+            let mut by_factor = ByFactor { factor: &factor.factor, work: &mut self.work };
+            return cg.solve(&mut operator, &mut by_factor, right, change, tolerance, MAX_ITERATIONS);
+        }
+        self.preconditioner.set(operator.body, &self.masses, &self.held, dt, system);
+        cg.solve(&mut operator, &mut self.preconditioner, right, change, tolerance, MAX_ITERATIONS)
     }
 
     /// (M + dt² H) change = right for the Hessian of these tangents, from the `change` given.
@@ -392,7 +411,8 @@ impl ImplicitSolver {
         let vectors = 6 * size_of::<glam::Vec3>() + size_of::<f32>() + 1;
         let factor = self.factor.as_ref().map_or(0, |f| f.factor.bytes() / Arc::strong_count(f));
         let volume = self.volume.as_ref().map_or(0, Volume::bytes);
-        self.masses.len() * vectors + self.preconditioner.bytes() + factor + volume
+        let cells = self.cells.as_ref().map_or(0, CellSolver::bytes);
+        self.masses.len() * vectors + self.preconditioner.bytes() + factor + volume + cells
     }
 }
 
@@ -532,8 +552,11 @@ mod tests {
     }
 
     fn sheet() -> Vec<Vec3> {
-        Shape::Sheet { size: [0.7, 0.6], outline: Outline::Rectangle, relief: None }
-            .sample(S, Sampling::Lattice)
+        sheet_of([0.7, 0.6])
+    }
+
+    fn sheet_of(size: [Real; 2]) -> Vec<Vec3> {
+        Shape::Sheet { size, outline: Outline::Rectangle, relief: None }.sample(S, Sampling::Lattice)
     }
 
     fn body(rest: &[Vec3], method: Method) -> ElasticBody {
@@ -628,7 +651,8 @@ mod tests {
     #[test]
     fn the_volume_solve_meets_its_system() {
         for rest in [cube(), sheet()] {
-            let mut body = body(&rest, Method::of(Model::Kugelstadt2021));
+            let split = Method { solver: Solver::Split, ..Method::of(Model::Kugelstadt2021) };
+            let mut body = body(&rest, split);
             let (x, n, dt) = (deformed(&rest), rest.len(), 0.01);
             let masses: Vec<f32> = (0..n).map(|i| 1.0 + (i % 3) as f32).collect();
             let held: Vec<bool> = (0..n).map(|i| i % 11 == 0).collect();
@@ -669,6 +693,72 @@ mod tests {
             let again = volume.solve(&mut body, step, &mut stretch.clone());
             assert!(again.converged && again.iterations <= 1, "{again:?}");
         }
+    }
+
+    /// Bodies on a lattice: a box, a ball, a turned box, one with gaps, a hole and a stray particle, and a sheet, with
+    /// the supports for which 18 and 26 neighbours have weight.
+    fn bodies_on_a_lattice() -> Vec<(Vec<Vec3>, Real)> {
+        let block = Shape::Box { size: Vec3::new(1.9, 0.8, 0.7) }.sample(S, Sampling::Lattice);
+        let ball = Shape::Sphere { radius: 0.55 }.sample(S, Sampling::Lattice);
+        let turn = Quat::from_axis_angle(Vec3::new(0.3, -0.5, 0.8).normalize(), 0.7);
+        let turned: Vec<Vec3> = block.iter().map(|x| turn * *x).collect();
+        let is_left = |x: &Vec3| {
+            let gap = (x.x - 0.2).abs() < 0.15 && x.y > 0.0;
+            let hole = x.abs().max_element() < 0.2;
+            let notch = x.x < -0.5 && x.z > 0.0;
+            !(gap || hole || notch)
+        };
+        let mut ragged: Vec<Vec3> = block.iter().copied().filter(is_left).collect();
+        ragged.push(block[0] - Vec3::new(S, 0.0, 0.0));
+        let sheet = sheet_of([1.3, 1.1]);
+        [block, ball, turned, ragged, sheet]
+            .into_iter()
+            .flat_map(|rest| [(rest.clone(), 2.0), (rest, 2.5)])
+            .collect()
+    }
+
+    /// Backward Euler over cells is that over pairs: what one finds, the other confirms.
+    #[test]
+    fn a_solution_over_cells_solves_the_system_of_pairs() {
+        for (rest, support) in bodies_on_a_lattice() {
+            let n = rest.len();
+            let kernel = Kernel::new(KernelKind::WendlandC2, support * S);
+            let moduli = Moduli::from_young_poisson(1e5, 0.3);
+            let method = Method { tolerance: SolveTolerance::Relative(1e-5), ..Method::of(Model::Peer2018) };
+            let mut body = ElasticBody::new(rest.clone(), S.powi(3), 1000.0, kernel, method, moduli);
+            let x = deformed(&rest);
+            for _ in 0..3 {
+                body.compute_forces(&x, &[]);
+            }
+            let masses: Vec<Real> = (0..n).map(|i| 1.0 + 0.1 * (i % 3) as Real).collect();
+            let mut shelf = FactorShelf::default();
+            // the second step is so long that grids help
+            for dt in [0.01, 0.2] {
+                let mut solver = ImplicitSolver::new(&body, &masses, 0);
+                assert!(solver.cells.is_some(), "{n} particles, support {support}");
+                solver.prepare(&body, dt, &|i| i % 11 == 0, &mut shelf);
+                let free = |i: usize| (i % 11 != 0) as u8 as f32;
+                solver.right = wave(n).iter().enumerate().map(|(i, w)| *w * free(i)).collect();
+                let solved = solver.iterate(&mut body, dt, System::Whole);
+                assert!(solved.converged && solved.iterations > 3, "{solved:?}");
+                let mut found = vec![glam::Vec3::ZERO; n];
+                let mut pairs = Stiffness::new(&mut body, &solver.masses, &solver.held, dt, System::Whole);
+                pairs.apply(&solver.change, &mut found);
+                // tolerance, and the rounding of the solution times the stiffness
+                let error = distance(&found, &solver.right);
+                assert!(error < 5e-5, "{n} particles, support {support}, dt {dt}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn points_off_the_lattice_have_no_cells() {
+        let moved = |jitter: Real| -> Vec<Vec3> {
+            let at = |(i, x): (usize, &Vec3)| *x + Vec3::splat((7.0 * i as Real).sin() * jitter * S);
+            cube().iter().enumerate().map(at).collect()
+        };
+        let has_cells = |rest: &[Vec3]| body(rest, Method::of(Model::Peer2018)).rest.cells.is_some();
+        assert!(has_cells(&moved(0.0)) && !has_cells(&moved(1e-3)));
     }
 
     #[test]

@@ -15,6 +15,7 @@ macro_rules! eight {
 
 mod becker2009;
 mod body;
+mod cells;
 mod gathering;
 mod implicit;
 mod mls2004;
@@ -50,7 +51,7 @@ pub enum Model {
     Becker2009,
     /// Corrected gradients, corotated, one implicit solve a step by conjugate gradients.
     Peer2018,
-    /// Corrected gradients, corotated, implicit: stretch by a constant factored matrix, then volume.
+    /// Corrected gradients, corotated, implicit, with the stretch as one constant n x n matrix that may be factored.
     Kugelstadt2021,
 }
 
@@ -93,9 +94,12 @@ impl Model {
 /// How an implicit step is solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Solver {
-    /// One linear solve, as in the papers: the corotated law only.
+    /// One linear solve of the whole system: the corotated law only.
     #[default]
     Linear,
+    /// Stretch, then volume, as [K21] has it: `kugelstadt2021` and the corotated law only. What is at rest depends on the
+    /// step.
+    Split,
     /// Newton's method to convergence, for any law.
     Newton,
 }
@@ -151,7 +155,7 @@ impl Method {
     /// Are stretch and volume solved for one after the other? Long steps of such bodies are stable with the whole support
     /// only.
     fn is_split(&self) -> bool {
-        self.model == Model::Kugelstadt2021 && self.solver == Solver::Linear
+        self.solver == Solver::Split
     }
 
     /// A model with all else at its default.

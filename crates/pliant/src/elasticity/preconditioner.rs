@@ -66,6 +66,18 @@ impl BodyPreconditioner {
         Self::stiffness_number(body, masses, dt) > GRIDS_PAY[self.dimensions - 1]
     }
 
+    /// The mean of the diagonal's three entries at particle i of M + dt² K.
+    pub fn mean_diagonal(&self, body: &ElasticBody, i: usize, mass: f32, dt: Real) -> f32 {
+        let (mu, lambda, z) = (body.moduli.shear as f32, body.lambda_of(i) as f32, body.constants.z as f32);
+        let block = self.diagonals[i].block(System::Whole, mu, lambda, z);
+        mass + (dt * dt) as f32 * (block.x_axis.x + block.y_axis.y + block.z_axis.z) / 3.0
+    }
+
+    /// The grids of the system it is set for, if there are any.
+    pub fn grids(&mut self) -> Option<&mut Multigrid<Mat3A>> {
+        self.corotated.as_mut().filter(|_| self.uses_grids && self.system == System::Whole)
+    }
+
     /// Sets it for M + dt² K (or K_s) with the rotations the body has.
     pub fn set(&mut self, body: &ElasticBody, masses: &[f32], held: &[bool], dt: Real, system: System) {
         let (mu, z, dt2) = (body.moduli.shear as f32, body.constants.z as f32, (dt * dt) as f32);
@@ -78,6 +90,16 @@ impl BodyPreconditioner {
             let (R, block) = (rotation(i), block(i) + mass);
             R * block.inverse() * R.transpose()
         });
+        self.set_grids(body, masses, held, dt, system);
+    }
+
+    /// Sets the grids alone.
+    pub fn set_grids(&mut self, body: &ElasticBody, masses: &[f32], held: &[bool], dt: Real, system: System) {
+        let (mu, z, dt2) = (body.moduli.shear as f32, body.constants.z as f32, (dt * dt) as f32);
+        let diagonals = &self.diagonals;
+        let lambda = |i: usize| body.lambda_of(i) as f32;
+        let rotation = |i: usize| glam::Mat3::from_quat(body.rotations[i / LANES].get(i % LANES).as_quat());
+        let block = |i: usize| diagonals[i].block(system, mu, lambda(i), z) * dt2;
         self.system = system;
         self.uses_grids = self.wants_grids(body, masses, dt);
         if !self.uses_grids {

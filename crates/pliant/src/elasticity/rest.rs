@@ -1,5 +1,6 @@
 //! Constants of a body's rest state, eight particles at a time.
 
+use super::cells::Cells;
 use super::{Method, Model};
 use crate::kernel::Kernel;
 use crate::math::{LANES, Lane, Mat3, Real, Sym3x8, Vec3, outer, pseudo_inverse};
@@ -46,6 +47,8 @@ pub(super) struct Rest {
     /// Rest positions, turned as the body stands at the start.
     pub positions: Vec<Vec3>,
     pub volumes: Vec<Real>,
+    /// The layout of an implicit body on a lattice.
+    pub cells: Option<Cells>,
 }
 
 impl Rest {
@@ -102,7 +105,20 @@ impl Rest {
         } else {
             Vec::new()
         };
-        Rest { neighbors, lattice_neighbors, slices, null, ranks, ratios, matching, positions, volumes }
+        let mut rest = Rest {
+            neighbors,
+            lattice_neighbors,
+            slices,
+            null,
+            ranks,
+            ratios,
+            matching,
+            positions,
+            volumes,
+            cells: None,
+        };
+        rest.cells = if method.model.is_implicit() { Cells::of(&rest) } else { None };
+        rest
     }
 }
 
@@ -182,6 +198,7 @@ impl Rest {
             + self.ranks.len() * size_of::<[u8; LANES]>()
             + self.ratios.len() * size_of::<[f32; LANES]>()
             + self.positions.len() * (size_of::<Vec3>() + size_of::<Real>())
+            + self.cells.as_ref().map_or(0, Cells::bytes)
     }
 }
 
@@ -195,6 +212,7 @@ fn symmetric(m: &Sym3x8, lane: usize) -> Mat3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::elasticity::Solver;
     use crate::kernel::KernelKind;
 
     const S: Real = 0.1;
@@ -203,7 +221,7 @@ mod tests {
     const MIDDLE: usize = ACROSS * ACROSS * ACROSS / 2;
 
     /// A cube of a lattice whose particles are moved by up to this part of the spacing.
-    fn cube(jitter: Real, model: Model, support: Real) -> Rest {
+    fn cube(jitter: Real, method: Method, support: Real) -> Rest {
         let at = |k: usize| {
             let place =
                 Vec3::new((k % ACROSS) as Real, (k / ACROSS % ACROSS) as Real, (k / ACROSS.pow(2)) as Real);
@@ -211,30 +229,32 @@ mod tests {
             (place + Vec3::new(a.sin(), b.sin(), c.sin()) * jitter) * S
         };
         let positions = (0..ACROSS.pow(3)).map(at).collect();
-        Rest::build(positions, S.powi(3), Kernel::new(KernelKind::WendlandC2, support * S), Method::of(model))
+        Rest::build(positions, S.powi(3), Kernel::new(KernelKind::WendlandC2, support * S), method)
     }
 
     #[test]
     fn lattices_reach_less_far_than_other_points_and_other_methods() {
-        let neighbors = |jitter, model, support| cube(jitter, model, support).neighbors.counts()[MIDDLE];
-        for model in [Model::Mls2004, Model::Peer2018] {
-            assert_eq!(neighbors(0.0, model, 2.0), 18);
-            assert_eq!(neighbors(0.005, model, 2.0), 18);
-            assert!(neighbors(0.1, model, 2.0) >= 26);
+        let neighbors = |jitter, method, support| cube(jitter, method, support).neighbors.counts()[MIDDLE];
+        for method in [Model::Mls2004, Model::Peer2018, Model::Kugelstadt2021].map(Method::of) {
+            assert_eq!(neighbors(0.0, method, 2.0), 18);
+            assert_eq!(neighbors(0.005, method, 2.0), 18);
+            assert!(neighbors(0.1, method, 2.0) >= 26);
         }
-        assert_eq!(neighbors(0.0, Model::Becker2009, 2.0), 26);
-        assert_eq!(neighbors(0.0, Model::Kugelstadt2021, 2.0), 26);
+        let split = Method { solver: Solver::Split, ..Method::of(Model::Kugelstadt2021) };
+        assert_eq!(neighbors(0.0, Method::of(Model::Becker2009), 2.0), 26);
+        assert_eq!(neighbors(0.0, split, 2.0), 26);
         // The diagonals remain as long as the support has them.
         for (support, count) in [(1.05, 6), (1.5, 18), (1.8, 18), (2.5, 26)] {
-            assert_eq!(neighbors(0.0, Model::Mls2004, support), count, "support {support}");
-            assert_eq!(cube(0.0, Model::Mls2004, support).lattice_neighbors, count, "support {support}");
+            let method = Method::of(Model::Mls2004);
+            assert_eq!(neighbors(0.0, method, support), count, "support {support}");
+            assert_eq!(cube(0.0, method, support).lattice_neighbors, count, "support {support}");
         }
     }
 
     #[test]
     fn weights_of_a_lattice_have_its_volume_as_moment() {
         for support in [1.05, 1.5, 2.0, 3.0] {
-            let rest = cube(0.0, Model::Mls2004, support);
+            let rest = cube(0.0, Method::of(Model::Mls2004), support);
             let moment = rest.neighbors.moments(&rest.positions)[MIDDLE] * (1.0 / S.powi(3));
             let error =
                 (moment - Mat3::IDENTITY).to_cols_array().iter().fold(0.0, |a: Real, b| a.max(b.abs()));

@@ -118,7 +118,7 @@ impl ConjugateGradients {
         let mut rz = 0.0;
         while solved.residual > bound && solved.iterations < max_iterations {
             let next = m.apply_with_product(&self.r, &mut self.q);
-            solved.breakdown = breakdown(next);
+            solved.breakdown = Breakdown::of(next);
             if solved.breakdown.is_some() {
                 break;
             }
@@ -126,7 +126,7 @@ impl ConjugateGradients {
             rz = next;
             a.apply(&self.p, &mut self.q);
             let curvature = product(&self.p, &self.q);
-            solved.breakdown = breakdown(curvature);
+            solved.breakdown = Breakdown::of(curvature);
             if solved.breakdown.is_some() {
                 break;
             }
@@ -163,11 +163,14 @@ fn direct(p: &mut [Vec3], z: &[Vec3], b: f32) {
     p.par_iter_mut().with_min_len(CHUNK).zip(z).for_each(|(p, z)| *p = *z + *p * b);
 }
 
-fn breakdown(curvature: f64) -> Option<Breakdown> {
-    match curvature {
-        c if !c.is_finite() => Some(Breakdown::NotFinite),
-        c if c <= 0.0 => Some(Breakdown::NotPositive),
-        _ => None,
+impl Breakdown {
+    /// What is wrong with p·A p or r·M⁻¹ r, if anything is.
+    pub fn of(curvature: f64) -> Option<Breakdown> {
+        match curvature {
+            c if !c.is_finite() => Some(Breakdown::NotFinite),
+            c if c <= 0.0 => Some(Breakdown::NotPositive),
+            _ => None,
+        }
     }
 }
 

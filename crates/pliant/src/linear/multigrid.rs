@@ -124,30 +124,36 @@ impl<B: Block> Multigrid<B> {
     /// z += P (V-cycle) Pᵀ r. One scope, as the many small passes would each wake the pool from outside.
     pub fn add(&mut self, r: &[glam::Vec3], z: &mut [glam::Vec3]) {
         rayon::scope(|_| {
-            self.gather(r);
-            self.cycle(0);
-            self.spread(z);
+            self.approximate(|i| r[i]);
+            z.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(i, z)| *z += self.value_at(i));
         });
     }
 
-    /// z += P x of the finest grid.
-    fn spread(&self, z: &mut [glam::Vec3]) {
+    /// g = P (V-cycle) Pᵀ r, to be read with `value_at`; returns r·g.
+    pub fn approximate(&mut self, r: impl Fn(usize) -> glam::Vec3 + Sync) -> f64 {
+        self.gather(r);
+        self.cycle(0);
         let finest = &self.levels[0];
-        z.par_iter_mut().with_min_len(CHUNK).zip(&self.places).for_each(|(z, place)| {
-            let nodes = &finest.lattice.corners[place.cell as usize];
-            let terms = weights(place.fractions).into_iter().zip(nodes);
-            *z += glam::Vec3::from(terms.map(|(w, &n)| finest.x[n as usize] * w).sum::<Vec3A>());
-        });
+        finest.b.iter().zip(&finest.x).map(|(b, x)| b.as_dvec3().dot(x.as_dvec3())).sum()
+    }
+
+    /// P x of the finest grid at particle i.
+    #[inline(always)]
+    pub fn value_at(&self, i: usize) -> glam::Vec3 {
+        let (finest, place) = (&self.levels[0], &self.places[i]);
+        let nodes = &finest.lattice.corners[place.cell as usize];
+        let terms = weights(place.fractions).into_iter().zip(nodes);
+        terms.map(|(w, &n)| finest.x[n as usize] * w).sum::<Vec3A>().into()
     }
 
     /// Right-hand side of the finest grid: Pᵀ r. Summed by cells, then by nodes: in an order that no thread changes.
-    fn gather(&mut self, r: &[glam::Vec3]) {
+    fn gather(&mut self, r: impl Fn(usize) -> glam::Vec3 + Sync) {
         let Multigrid { order, starts, held, places, sums, levels, .. } = self;
         let cells = held.len();
         sums[..cells].par_iter_mut().with_min_len(CELLS_PER_TASK).enumerate().for_each(|(c, sums)| {
             *sums = [Vec3A::ZERO; CORNERS];
             for &i in &order[starts[c] as usize..held[c] as usize] {
-                let r = Vec3A::from(r[i as usize]);
+                let r = Vec3A::from(r(i as usize));
                 for (sum, w) in sums.iter_mut().zip(weights(places[i as usize].fractions)) {
                     *sum += r * w;
                 }

@@ -185,22 +185,29 @@ fn solver(
     }
     let solver = match written.solver {
         Some(SolverWord::Newton) => Solver::Newton,
-        Some(SolverWord::Linear) if law != Law::Corotated => {
+        Some(SolverWord::Linear | SolverWord::Split) if law != Law::Corotated => {
             return Err(at.key("solver").error(
                 format!("one linear solve a step cannot compute the law {}", quoted(law.name())),
                 "use solver = \"newton\", or law = \"corotated\"",
             ));
         }
+        Some(SolverWord::Split) if model != Model::Kugelstadt2021 => {
+            return Err(at.key("solver").error(
+                format!("model {} is not split into stretch and volume", quoted(model.name())),
+                "use solver = \"linear\", or model = \"kugelstadt2021\"",
+            ));
+        }
+        Some(SolverWord::Split) => Solver::Split,
         Some(SolverWord::Linear) => Solver::Linear,
         None if law == Law::Corotated => Solver::Linear,
         None => Solver::Newton,
     };
     let scheduled = material.schedule.iter().flat_map(Schedule::points).map(|point| point.moduli);
     let auxetic = scheduled.chain([material.moduli]).any(|moduli| moduli.lame_lambda() < 0.0);
-    if model == Model::Kugelstadt2021 && solver == Solver::Linear && auxetic {
-        return Err(at.key("model").error(
-            "model \"kugelstadt2021\" needs a Poisson's ratio of 0 or more: it solves for the volume on its own",
-            "use model = \"peer2018\", or solver = \"newton\"",
+    if solver == Solver::Split && auxetic {
+        return Err(at.key("solver").error(
+            "solver \"split\" needs a Poisson's ratio of 0 or more: it solves for the volume on its own",
+            "use solver = \"linear\" or \"newton\"",
         ));
     }
     Ok(solver)

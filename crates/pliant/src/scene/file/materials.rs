@@ -129,6 +129,8 @@ words! {
     SolverWord {
         /// Once, linearised.
         Linear = "linear",
+        /// Stretch, then volume, as published (kugelstadt2021).
+        Split = "split",
         /// To convergence, by Newton's method.
         Newton = "newton",
     } later []

@@ -305,7 +305,9 @@ fn solvers_go_with_implicit_models() {
     refuse(nu, &model("tolerance = ‸0"), "from 1e-6 to 0.1", "");
     refuse(nu, &model("tolerance = 1e-3\n‸absolute_tolerance = 1e-3"), "in two ways", "relative");
     refuse(nu, &model("law = \"neo_hookean\"\nsolver = ‸\"linear\""), "cannot compute", "newton");
-    refuse(nu, "poisson_ratio = -0.2\nmodel = ‸\"kugelstadt2021\"", "0 or more", "peer2018");
+    refuse(nu, &model("law = \"neo_hookean\"\nsolver = ‸\"split\""), "cannot compute", "newton");
+    refuse(nu, &model("poisson_ratio = -0.2\nsolver = ‸\"split\""), "0 or more", "linear");
+    refuse(nu, "model = \"peer2018\"\nsolver = ‸\"split\"", "is not split", "kugelstadt2021");
 }
 
 #[test]

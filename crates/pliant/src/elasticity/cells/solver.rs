@@ -1,0 +1,289 @@
+//! Conjugate gradients on M + dt² K over cells, in as few passes as there are sums to wait for.
+//!
+//! An iteration is four passes over the cells:
+//!   x += a p, p = z + b p;   the two of q = A p, with p·q;   r -= a q, with the size of r and r·z.
+//! z = D⁻¹ r, D the mean of the diagonal's three entries a particle, is computed where it is needed; in stiff bodies grids
+//! add to it. (Blocks of the diagonal turned by R save no iteration: inside a lattice they are multiples of the
+//! identity.) Sums are in single precision within a task and in double precision above, in an order that no thread
+//! changes.
+
+use super::columns::{Columns, lane, over, put, put_all, total};
+use super::stencil::{Frame, Stiffness};
+use super::{Cells, NOBODY};
+use crate::elasticity::preconditioner::BodyPreconditioner;
+use crate::elasticity::{ElasticBody, SolveTolerance};
+use crate::linear::{Breakdown, Multigrid, Solved, product};
+use crate::math::{LANES, Lane, Quat, Quatx8, Real};
+use glam::{DVec2, Mat3A, Vec3};
+use rayon::prelude::*;
+
+/// The system of a body in cells, and the vectors of its solver.
+#[derive(Clone, Debug)]
+pub(in crate::elasticity) struct CellSolver {
+    stiffness: Stiffness,
+    dt: Real,
+    /// D⁻¹ by particle.
+    inverse_diagonal: Vec<f32>,
+    lambdas: Columns<1>,
+    /// Masses; dt² of particles that are free; D⁻¹.
+    inertia: Columns<3>,
+    /// R'.
+    rotations: Columns<4>,
+    x: Columns<3>,
+    r: Columns<3>,
+    p: Columns<3>,
+    q: Columns<3>,
+    stresses: Columns<9>,
+}
+
+/// The particles of a step.
+#[derive(Clone, Copy)]
+pub(in crate::elasticity) struct Particles<'a> {
+    pub masses: &'a [f32],
+    pub held: &'a [bool],
+}
+
+impl CellSolver {
+    pub fn new(cells: &Cells) -> Self {
+        let count = cells.count();
+        CellSolver {
+            stiffness: Stiffness::default(),
+            dt: 0.0,
+            inverse_diagonal: vec![0.0; cells.cell_of.len()],
+            lambdas: Columns::new(count),
+            inertia: Columns::new(count),
+            rotations: Columns::new(count),
+            x: Columns::new(count),
+            r: Columns::new(count),
+            p: Columns::new(count),
+            q: Columns::new(count),
+            stresses: Columns::new(count),
+        }
+    }
+
+    /// Sets the system for the rotations and moduli that the body has.
+    pub fn set(
+        &mut self,
+        cells: &Cells,
+        body: &ElasticBody,
+        particles: Particles,
+        dt: Real,
+        preconditioner: &BodyPreconditioner,
+    ) {
+        let stiffness = Stiffness {
+            two_mu: 2.0 * body.moduli.shear as f32,
+            lambda: body.moduli.lame_lambda() as f32,
+            z: body.constants.z as f32,
+        };
+        if (self.stiffness, self.dt) != (stiffness, dt) {
+            (self.stiffness, self.dt) = (stiffness, dt);
+            let rows = self.inverse_diagonal.par_iter_mut().with_min_len(1024).enumerate();
+            rows.for_each(|(i, d)| *d = 1.0 / preconditioner.mean_diagonal(body, i, particles.masses[i], dt));
+            for (i, &cell) in cells.cell_of.iter().enumerate() {
+                self.lambdas.set(cell as usize, [body.lambda_of(i) as f32]);
+            }
+        }
+        self.turn(cells, body, particles);
+    }
+
+    /// Masses, held particles and rotations.
+    fn turn(&mut self, cells: &Cells, body: &ElasticBody, Particles { masses, held }: Particles) {
+        let axes = Quatx8::splat(Quat::from_mat3(&cells.axes));
+        let gain = (self.dt * self.dt) as f32;
+        let inverse_diagonal = &self.inverse_diagonal;
+        let ([m, g, d], [x, y, z, w]) = (self.inertia.columns_mut(), self.rotations.columns_mut());
+        over(&cells.tasks, [m, g, d, x, y, z, w], &|task, mut columns| {
+            for slice in &cells.slices[task.slices.clone()] {
+                let mut numbers = [[0.0; LANES]; 7];
+                for (k, &i) in cells.particle_of[slice.cell as usize..][..LANES].iter().enumerate() {
+                    if i == NOBODY {
+                        continue;
+                    }
+                    let i = i as usize;
+                    numbers[0][k] = masses[i];
+                    numbers[1][k] = if held[i] { 0.0 } else { gain };
+                    numbers[2][k] = inverse_diagonal[i];
+                    let q = &body.rotations[i / LANES];
+                    for (slot, part) in numbers[3..].iter_mut().zip([&q.x, &q.y, &q.z, &q.w]) {
+                        slot[k] = part.as_array()[i % LANES];
+                    }
+                }
+                let [mass, gain, d, x, y, z, w] = numbers.map(Lane::from);
+                let q = Quatx8 { x, y, z, w }.mul_quat(axes);
+                let at = slice.cell as usize - task.cells.start;
+                put_all(&mut columns, at, [mass, gain, d, q.x, q.y, q.z, q.w]);
+            }
+            DVec2::ZERO
+        });
+    }
+
+    /// Solves (M + dt² K) change = right from the change given.
+    pub fn solve(
+        &mut self,
+        cells: &Cells,
+        right: &[Vec3],
+        change: &mut [Vec3],
+        (tolerance, max_iterations): (SolveTolerance, usize),
+        mut grids: Option<&mut Multigrid<Mat3A>>,
+    ) -> Solved {
+        let mut solved = Solved { iterations: 0, residual: 0.0, converged: true, breakdown: None };
+        let b_norm = product(right, right).sqrt();
+        let bound = match tolerance {
+            SolveTolerance::Relative(value) | SolveTolerance::Absolute(value) => value,
+        };
+        if b_norm == 0.0 && matches!(tolerance, SolveTolerance::Relative(_)) {
+            change.fill(Vec3::ZERO);
+            return solved;
+        }
+        let size = |sum: f64| match tolerance {
+            SolveTolerance::Relative(_) => sum.sqrt() / b_norm,
+            SolveTolerance::Absolute(_) => sum / right.len() as f64,
+        };
+        // The first search direction is where the solve starts from, so that x is written by the loop alone.
+        self.load(cells, right, change);
+        self.multiply(cells);
+        let mut sums = self.reduce(cells, 1.0, tolerance);
+        let (mut a, mut rz) = (1.0, 0.0);
+        loop {
+            solved.residual = size(sums.x);
+            if !solved.residual.is_finite() {
+                solved.breakdown = Some(Breakdown::NotFinite);
+            }
+            if solved.residual <= bound || solved.breakdown.is_some() || solved.iterations == max_iterations {
+                break;
+            }
+            if let Some(grids) = grids.as_deref_mut() {
+                sums.y += self.approximate(cells, grids);
+            }
+            solved.breakdown = Breakdown::of(sums.y);
+            if solved.breakdown.is_some() {
+                break;
+            }
+            let b = if rz == 0.0 { 0.0 } else { (sums.y / rz) as f32 };
+            self.direct(cells, (a, b), grids.as_deref());
+            rz = sums.y;
+            let curvature = self.multiply(cells);
+            solved.breakdown = Breakdown::of(curvature);
+            if solved.breakdown.is_some() {
+                a = 0.0;
+                break;
+            }
+            a = (rz / curvature) as f32;
+            sums = self.reduce(cells, a, tolerance);
+            solved.iterations += 1;
+        }
+        solved.converged = solved.breakdown.is_none() && solved.residual <= bound;
+        let (x, p) = (self.x.view(), self.p.view());
+        change.par_iter_mut().with_min_len(1024).zip(&cells.cell_of).for_each(|(change, &cell)| {
+            let at = |k: usize| x.get(k, cell) + a * p.get(k, cell);
+            *change = Vec3::new(at(0), at(1), at(2));
+        });
+        solved
+    }
+
+    /// x = 0, r = right, p = change.
+    fn load(&mut self, cells: &Cells, right: &[Vec3], change: &[Vec3]) {
+        let ([r0, r1, r2], [x0, x1, x2]) = (self.r.columns_mut(), self.x.columns_mut());
+        let [p0, p1, p2] = self.p.columns_mut();
+        over(&cells.tasks, [r0, r1, r2, p0, p1, p2, x0, x1, x2], &|task, mut columns| {
+            for (cell, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {
+                if i != NOBODY {
+                    let values = [right[i as usize], change[i as usize], Vec3::ZERO].map(|v| v.to_array());
+                    let numbers = columns.iter_mut().zip(values.as_flattened());
+                    numbers.for_each(|(column, value)| column[cell] = *value);
+                }
+            }
+            DVec2::ZERO
+        });
+    }
+
+    /// q = A p, with p·q.
+    fn multiply(&mut self, cells: &Cells) -> f64 {
+        let CellSolver { stiffness, inertia, lambdas, rotations, p, q, stresses, .. } = self;
+        let frame = Frame {
+            stiffness: *stiffness,
+            rotations: rotations.view(),
+            inertia: inertia.view(),
+            lambdas: lambdas.view(),
+        };
+        cells.multiply(frame, p.view(), stresses, q)
+    }
+
+    /// r -= a q; the size of r as the tolerance measures it, and r·D⁻¹ r.
+    fn reduce(&mut self, cells: &Cells, a: f32, tolerance: SolveTolerance) -> DVec2 {
+        let is_relative = matches!(tolerance, SolveTolerance::Relative(_));
+        let a = Lane::splat(a);
+        let (q, inertia) = (self.q.view(), self.inertia.view());
+        over(&cells.tasks, self.r.columns_mut(), &|task, [r0, r1, r2]| {
+            let (mut size, mut rz) = (Lane::ZERO, Lane::ZERO);
+            for slice in &cells.slices[task.slices.clone()] {
+                let at = slice.cell as usize - task.cells.start;
+                let mut square = Lane::ZERO;
+                let mut lower = |column: &mut [f32], k: usize| {
+                    let r = lane(column, at) - q.lane(k, slice.cell) * a;
+                    put(column, at, r);
+                    square = r.mul_add(r, square);
+                };
+                lower(r0, 0);
+                lower(r1, 1);
+                lower(r2, 2);
+                size += if is_relative {
+                    square
+                } else {
+                    square.sqrt() / inertia.lane(0, slice.cell).fast_max(Lane::splat(f32::MIN_POSITIVE))
+                };
+                rz = square.mul_add(inertia.lane(2, slice.cell), rz);
+            }
+            DVec2::new(total(size), total(rz))
+        })
+    }
+
+    /// The grids' part g of M⁻¹ r, to be read from them; returns r·g.
+    fn approximate(&self, cells: &Cells, grids: &mut Multigrid<Mat3A>) -> f64 {
+        let r = self.r.view();
+        grids.approximate(|i| {
+            let cell = cells.cell_of[i];
+            Vec3::new(r.get(0, cell), r.get(1, cell), r.get(2, cell))
+        })
+    }
+
+    /// x += a p, p = M⁻¹ r + b p.
+    fn direct(&mut self, cells: &Cells, (a, b): (f32, f32), grids: Option<&Multigrid<Mat3A>>) {
+        let (a, b) = (Lane::splat(a), Lane::splat(b));
+        let (r, inertia) = (self.r.view(), self.inertia.view());
+        let ([x0, x1, x2], [p0, p1, p2]) = (self.x.columns_mut(), self.p.columns_mut());
+        over(&cells.tasks, [x0, x1, x2, p0, p1, p2], &|task, [x0, x1, x2, p0, p1, p2]| {
+            for slice in &cells.slices[task.slices.clone()] {
+                let at = slice.cell as usize - task.cells.start;
+                let d = inertia.lane(2, slice.cell);
+                let go = |x: &mut [f32], p: &mut [f32], k: usize| {
+                    let before = lane(p, at);
+                    put(x, at, before.mul_add(a, lane(x, at)));
+                    put(p, at, before.mul_add(b, r.lane(k, slice.cell) * d));
+                };
+                go(x0, p0, 0);
+                go(x1, p1, 1);
+                go(x2, p2, 2);
+                let Some(grids) = grids else { continue };
+                for (k, &i) in cells.particle_of[slice.cell as usize..][..LANES].iter().enumerate() {
+                    if i != NOBODY {
+                        let Vec3 { x, y, z } = grids.value_at(i as usize);
+                        p0[at + k] += x;
+                        p1[at + k] += y;
+                        p2[at + k] += z;
+                    }
+                }
+            }
+            DVec2::ZERO
+        });
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.inverse_diagonal.len() * size_of::<f32>()
+            + self.lambdas.bytes()
+            + self.inertia.bytes()
+            + self.rotations.bytes()
+            + 4 * self.x.bytes()
+            + self.stresses.bytes()
+    }
+}
