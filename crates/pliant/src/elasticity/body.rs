@@ -42,7 +42,7 @@ pub(super) struct Constants {
     /// Strength alpha of the zero-energy control.
     zero_energy: Real,
     /// XSPH coefficient times density [kg/(m3 s)].
-    xsph_density: Real,
+    pub xsph_density: Real,
     /// Do all particles turn as one? See `gathering.rs`.
     pub gathers: bool,
     kernel: Kernel,
@@ -474,7 +474,7 @@ impl ElasticBody {
 }
 
 impl Deformation {
-    fn none(particle: usize) -> Deformation {
+    pub(super) fn none(particle: usize) -> Deformation {
         Deformation { max_norm_squared: -1.0, particle, max_stiffening: 1.0 }
     }
 
@@ -489,7 +489,15 @@ impl Deformation {
         }
     }
 
-    fn larger(self, o: Deformation) -> Deformation {
+    /// A further particle, whose stiffness is that at rest.
+    pub(super) fn note(&mut self, norm_squared: f32, particle: usize) {
+        let n = if norm_squared.is_finite() { norm_squared } else { f32::INFINITY };
+        if n > self.max_norm_squared || n == self.max_norm_squared && particle < self.particle {
+            (self.max_norm_squared, self.particle) = (n, particle);
+        }
+    }
+
+    pub(super) fn larger(self, o: Deformation) -> Deformation {
         let later = o.max_norm_squared == self.max_norm_squared && o.particle < self.particle;
         let max_stiffening = self.max_stiffening.max(o.max_stiffening);
         let larger = if o.max_norm_squared > self.max_norm_squared || later { o } else { self };

@@ -203,7 +203,19 @@ impl ImplicitSolver {
         let held = &self.held;
         let velocity = |i: usize| if held[i] { step.pushed[i] } else { step.velocities[i] };
         let predicted = |i: usize| step.positions[i] + velocity(i) * step.dt;
-        let deformation = body.compute_forces_at(self.masses.len(), predicted, step.velocities);
+        let rest = body.rest.clone();
+        let deformation = match (&rest.cells, &mut self.cells) {
+            (Some(cells), Some(solver)) if CellSolver::deforms(body) => {
+                let particles = Particles { masses: &self.masses, held };
+                solver.set(cells, body, particles, step.dt, &self.preconditioner);
+                solver.deform(cells, body, predicted)
+            }
+            _ => {
+                let deformation = body.compute_forces_at(self.masses.len(), predicted, step.velocities);
+                self.set_cells(body, step.dt);
+                deformation
+            }
+        };
         self.set_right_hand_side(body, step);
         let mut report = SolveReport::default();
         self.change.copy_from_slice(&self.start);
@@ -285,6 +297,7 @@ impl ImplicitSolver {
             return;
         }
         self.change.fill(glam::Vec3::ZERO);
+        self.set_cells(body, dt);
         let tolerance = std::mem::replace(&mut self.tolerance, SolveTolerance::Relative(ANSWER));
         self.iterate(body, dt, System::Whole);
         self.tolerance = tolerance;
@@ -356,14 +369,20 @@ impl ImplicitSolver {
         });
     }
 
-    /// Solves a system for `change`, from the `change` given.
+    /// Sets the system over cells for the rotations that the body has.
+    fn set_cells(&mut self, body: &ElasticBody, dt: Real) {
+        if let (Some(cells), Some(solver)) = (&body.rest.cells, &mut self.cells) {
+            let particles = Particles { masses: &self.masses, held: &self.held };
+            solver.set(cells, body, particles, dt, &self.preconditioner);
+        }
+    }
+
+    /// Solves a system for `change`, from the `change` given; the cells are set.
     fn iterate(&mut self, body: &mut ElasticBody, dt: Real, system: System) -> Solved {
         let rest = body.rest.clone();
         if system == System::Whole
             && let (Some(cells), Some(solver)) = (&rest.cells, &mut self.cells)
         {
-            let particles = Particles { masses: &self.masses, held: &self.held };
-            solver.set(cells, body, particles, dt, &self.preconditioner);
             self.preconditioner.set_grids(body, &self.masses, &self.held, dt, system);
             let when = (self.tolerance, MAX_ITERATIONS);
             return solver.solve(cells, &self.right, &mut self.change, when, self.preconditioner.grids());
@@ -739,6 +758,7 @@ mod tests {
                 solver.prepare(&body, dt, &|i| i % 11 == 0, &mut shelf);
                 let free = |i: usize| (i % 11 != 0) as u8 as f32;
                 solver.right = wave(n).iter().enumerate().map(|(i, w)| *w * free(i)).collect();
+                solver.set_cells(&body, dt);
                 let solved = solver.iterate(&mut body, dt, System::Whole);
                 assert!(solved.converged && solved.iterations > 3, "{solved:?}");
                 let mut found = vec![glam::Vec3::ZERO; n];

@@ -4,42 +4,62 @@ use super::Task;
 use crate::math::{LANES, Lane};
 use glam::DVec2;
 
-/// Columns start this many cells further, modulo `PAGE`, than the last: no more of them share a cache line's place.
-const SHIFT: usize = 112;
+/// Numbers in a page of memory.
 const PAGE: usize = 1024;
+/// The columns of a body start one after the other at other places of a page, this many numbers apart. Processors take
+/// numbers at the same place of two pages for the same until they know better: a column that is written would hold up
+/// those that are read.
+const SHIFT: usize = 48;
 
 /// N numbers a cell.
 #[derive(Clone, Debug, Default)]
 pub struct Columns<const N: usize> {
     numbers: Vec<Lane>,
-    cells: usize,
-    /// Cells from one column to the next.
+    /// Numbers before the first column.
+    lead: usize,
+    /// Numbers from one column to the next.
     stride: usize,
 }
 
 impl<const N: usize> Columns<N> {
-    /// Zeros.
-    pub fn new(cells: usize) -> Self {
+    /// Zeros; the first of these columns is the body's `number`th.
+    pub fn new(cells: usize, number: usize) -> Self {
         let stride = cells.next_multiple_of(PAGE) + SHIFT;
-        Columns { numbers: vec![Lane::ZERO; (N * stride).div_ceil(LANES)], cells, stride }
+        let numbers = vec![Lane::ZERO; (N * stride + PAGE).div_ceil(LANES)];
+        let place = numbers.as_ptr().addr() / size_of::<f32>() % PAGE;
+        Columns { lead: (number * SHIFT + PAGE - place) % PAGE, numbers, stride }
+    }
+
+    fn numbers(&self) -> &[f32] {
+        &bytemuck::cast_slice(&self.numbers)[self.lead..]
+    }
+
+    fn numbers_mut(&mut self) -> &mut [f32] {
+        &mut bytemuck::cast_slice_mut(&mut self.numbers)[self.lead..]
     }
 
     pub fn view(&self) -> View<'_, N> {
-        View { numbers: bytemuck::cast_slice(&self.numbers), stride: self.stride }
+        View { numbers: self.numbers(), stride: self.stride }
     }
 
-    pub fn columns_mut(&mut self) -> [&mut [f32]; N] {
-        let (cells, stride) = (self.cells, self.stride);
-        let mut left: &mut [f32] = bytemuck::cast_slice_mut(&mut self.numbers);
+    /// The cells of these tasks.
+    pub fn of(&mut self, tasks: &[Task]) -> [&mut [f32]; N] {
+        let stride = self.stride;
+        let cells = match tasks {
+            [first, .., last] => first.cells.start..last.cells.end,
+            [one] => one.cells.clone(),
+            [] => 0..0,
+        };
+        let mut left = self.numbers_mut();
         std::array::from_fn(|_| {
             let (column, others) = std::mem::take(&mut left).split_at_mut(stride);
             left = others;
-            &mut column[..cells]
+            &mut column[cells.clone()]
         })
     }
 
     pub fn set(&mut self, cell: usize, values: [f32; N]) {
-        let (stride, numbers) = (self.stride, bytemuck::cast_slice_mut(&mut self.numbers));
+        let (stride, numbers) = (self.stride, self.numbers_mut());
         values.into_iter().enumerate().for_each(|(k, value)| numbers[k * stride + cell] = value);
     }
 
@@ -113,9 +133,10 @@ pub fn put(column: &mut [f32], at: usize, value: Lane) {
 
 /// Sets eight numbers of each column.
 #[inline(always)]
+#[allow(clippy::needless_range_loop)] // zipped arrays of this size are copied, not unrolled
 pub fn put_all<const N: usize>(columns: &mut [&mut [f32]; N], at: usize, values: [Lane; N]) {
-    for (column, value) in columns.iter_mut().zip(values) {
-        put(column, at, value);
+    for k in 0..N {
+        put(columns[k], at, values[k]);
     }
 }
 
@@ -124,14 +145,33 @@ pub fn total(lane: Lane) -> f64 {
     lane.to_array().iter().map(|part| *part as f64).sum()
 }
 
-/// Runs `work` on every task with its part of the columns; the sums are added in a tree that depends on the tasks alone.
-pub fn over<const N: usize>(
+/// Runs `work` on every task with its part of the columns.
+pub fn each<const N: usize>(
     tasks: &[Task],
     columns: [&mut [f32]; N],
-    work: &(impl Fn(&Task, [&mut [f32]; N]) -> DVec2 + Sync),
+    work: impl Fn(&Task, [&mut [f32]; N]) + Sync,
+) {
+    join(tasks, columns, &work, &|(), ()| ());
+}
+
+/// Runs `work` on every task with its part of the columns and adds up what it gives.
+pub fn sum<const N: usize>(
+    tasks: &[Task],
+    columns: [&mut [f32]; N],
+    work: impl Fn(&Task, [&mut [f32]; N]) -> DVec2 + Sync,
 ) -> DVec2 {
+    join(tasks, columns, &work, &|a, b| a + b)
+}
+
+/// The same, joined in a tree that depends on the tasks alone; there must be one.
+pub fn join<const N: usize, T: Send>(
+    tasks: &[Task],
+    columns: [&mut [f32]; N],
+    work: &(impl Fn(&Task, [&mut [f32]; N]) -> T + Sync),
+    both: &(impl Fn(T, T) -> T + Sync),
+) -> T {
     match tasks {
-        [] => DVec2::ZERO,
+        [] => unreachable!("a body has particles, and so a task"),
         [task] => work(task, columns),
         _ => {
             let (first, second) = tasks.split_at(tasks.len() / 2);
@@ -141,8 +181,8 @@ pub fn over<const N: usize>(
             for ((column, left), right) in columns.into_iter().zip(&mut left).zip(&mut right) {
                 (*left, *right) = column.split_at_mut(at);
             }
-            let (a, b) = rayon::join(|| over(first, left, work), || over(second, right, work));
-            a + b
+            let (a, b) = rayon::join(|| join(first, left, work, both), || join(second, right, work, both));
+            both(a, b)
         }
     }
 }

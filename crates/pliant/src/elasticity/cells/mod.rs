@@ -32,6 +32,8 @@ const NOBODY: u32 = u32::MAX;
 const NOWHERE: usize = LANES;
 /// Slices a task works on.
 const SLICES_PER_TASK: usize = 48;
+/// Cells that are worked on at a time, at least: their stresses should stay in a core's cache.
+const CELLS_PER_BAND: usize = 1 << 15;
 /// Particles must be this near to their places on the lattice, in spacings, and pairs this near to one another, in parts.
 const EXACT: Real = 1e-5;
 /// More cells a particle than this are a waste: the body is not laid out.
@@ -50,8 +52,6 @@ struct Weights {
     has_corners: bool,
     /// Inside, C' = c I.
     c: f32,
-    /// Inside, Σ_j beta_ij.
-    beta_sum: f32,
 }
 
 /// The layout of a body, and what of it is constant.
@@ -61,6 +61,8 @@ pub(super) struct Cells {
     particle_of: Vec<u32>,
     slices: Vec<Slice>,
     tasks: Vec<Task>,
+    /// Tasks one after the other, so many that neighbours of their cells are in the same band or the next.
+    bands: Vec<Range<usize>>,
     /// Q.
     axes: Mat3,
     weights: Weights,
@@ -125,17 +127,19 @@ impl Cells {
         assert!(slices.iter().all(are_inside), "cells of zeros around all lines");
         let mut particle_of = vec![NOBODY; cells];
         cell_of.iter().zip(0..).for_each(|(cell, i)| particle_of[*cell as usize] = i);
+        let tasks = tasks_of(&slices, cells);
         let mut layout = Cells {
-            tasks: tasks_of(&slices, cells),
+            bands: bands_of(&tasks, reach_of(&slices).max(CELLS_PER_BAND)),
+            tasks,
             cell_of,
             particle_of,
             slices,
             axes,
             weights,
             volume: rest.volumes[0] as f32,
-            corrections: Columns::new(cells),
-            missing: Columns::new(cells),
-            beta_sums: Columns::new(cells),
+            corrections: Columns::new(cells, 29),
+            missing: Columns::new(cells, 35),
+            beta_sums: Columns::new(cells, 38),
         };
         layout.set_constants(rest);
         Some(layout)
@@ -158,7 +162,6 @@ impl Cells {
             self.beta_sums.set(cell as usize, [beta_sum as f32]);
             if count == rest.lattice_neighbors {
                 self.weights.c = (crate::math::trace(C) / 3.0) as f32;
-                self.weights.beta_sum = beta_sum as f32;
             }
         }
         for slice in &mut self.slices {
@@ -249,7 +252,6 @@ impl Weights {
             beta: beta_of.map(|beta| beta as f32),
             has_corners: b_of[2] > 0.0,
             c: 0.0,
-            beta_sum: 0.0,
         })
     }
 }
@@ -328,4 +330,25 @@ fn tasks_of(slices: &[Slice], cells: usize) -> Vec<Task> {
             Task { slices: first..end, cells: first_cell(first)..first_cell(end) }
         })
         .collect()
+}
+
+/// How many cells away a slice looks at most.
+fn reach_of(slices: &[Slice]) -> usize {
+    let around = slices.iter().flat_map(|slice| slice.around.map(|cell| (slice.cell, cell)));
+    let there = around.filter(|(_, cell)| *cell as usize != NOWHERE);
+    there.map(|(own, cell)| own.abs_diff(cell) as usize).max().unwrap_or(0) + 2 * LANES
+}
+
+/// Bands of at least so many cells; what is left at the end belongs to the last.
+fn bands_of(tasks: &[Task], cells: usize) -> Vec<Range<usize>> {
+    let (mut bands, mut first) = (Vec::new(), 0);
+    for (k, task) in tasks.iter().enumerate() {
+        let is_full = |end: usize| end - tasks[first].cells.start >= cells;
+        if is_full(task.cells.end) && tasks[tasks.len() - 1].cells.end - task.cells.end >= cells {
+            bands.push(first..k + 1);
+            first = k + 1;
+        }
+    }
+    bands.push(first..tasks.len());
+    bands
 }

@@ -1,20 +1,22 @@
 //! Conjugate gradients on M + dt² K over cells, in as few passes as there are sums to wait for.
 //!
-//! An iteration is four passes over the cells:
+//! An iteration is four passes over the cells, the first three of them band by band:
 //!   x += a p, p = z + b p;   the two of q = A p, with p·q;   r -= a q, with the size of r and r·z.
 //! z = D⁻¹ r, D the mean of the diagonal's three entries a particle, is computed where it is needed; in stiff bodies grids
 //! add to it. (Blocks of the diagonal turned by R save no iteration: inside a lattice they are multiples of the
 //! identity.) Sums are in single precision within a task and in double precision above, in an order that no thread
 //! changes.
 
-use super::columns::{Columns, lane, over, put, put_all, total};
+use super::columns::{Columns, each, lane, put, put_all, sum, total};
 use super::stencil::{Frame, Stiffness};
-use super::{Cells, NOBODY};
+use super::{Cells, NOBODY, Task};
+use crate::elasticity::body::Constants;
 use crate::elasticity::preconditioner::BodyPreconditioner;
-use crate::elasticity::{ElasticBody, SolveTolerance};
+use crate::elasticity::{Deformation, ElasticBody, SolveTolerance};
 use crate::linear::{Breakdown, Multigrid, Solved, product};
-use crate::math::{LANES, Lane, Quat, Quatx8, Real};
-use glam::{DVec2, Mat3A, Vec3};
+use crate::material::Law;
+use crate::math::{LANES, Lane, Mat3, Mat3x8, Quat, Quatx8, Real};
+use glam::{DVec2, DVec3, Mat3A, Vec3};
 use rayon::prelude::*;
 
 /// The system of a body in cells, and the vectors of its solver.
@@ -50,14 +52,14 @@ impl CellSolver {
             stiffness: Stiffness::default(),
             dt: 0.0,
             inverse_diagonal: vec![0.0; cells.cell_of.len()],
-            lambdas: Columns::new(count),
-            inertia: Columns::new(count),
-            rotations: Columns::new(count),
-            x: Columns::new(count),
-            r: Columns::new(count),
-            p: Columns::new(count),
-            q: Columns::new(count),
-            stresses: Columns::new(count),
+            stresses: Columns::new(count, 0),
+            q: Columns::new(count, 9),
+            p: Columns::new(count, 12),
+            rotations: Columns::new(count, 15),
+            inertia: Columns::new(count, 19),
+            lambdas: Columns::new(count, 22),
+            x: Columns::new(count, 23),
+            r: Columns::new(count, 26),
         }
     }
 
@@ -91,10 +93,11 @@ impl CellSolver {
         let axes = Quatx8::splat(Quat::from_mat3(&cells.axes));
         let gain = (self.dt * self.dt) as f32;
         let inverse_diagonal = &self.inverse_diagonal;
-        let ([m, g, d], [x, y, z, w]) = (self.inertia.columns_mut(), self.rotations.columns_mut());
-        over(&cells.tasks, [m, g, d, x, y, z, w], &|task, mut columns| {
+        let ([m, g, d], [x, y, z, w]) = (self.inertia.of(&cells.tasks), self.rotations.of(&cells.tasks));
+        each(&cells.tasks, [m, g, d, x, y, z, w], |task, mut columns| {
             for slice in &cells.slices[task.slices.clone()] {
                 let mut numbers = [[0.0; LANES]; 7];
+                numbers[6] = [1.0; LANES]; // nobody does not turn
                 for (k, &i) in cells.particle_of[slice.cell as usize..][..LANES].iter().enumerate() {
                     if i == NOBODY {
                         continue;
@@ -113,8 +116,51 @@ impl CellSolver {
                 let at = slice.cell as usize - task.cells.start;
                 put_all(&mut columns, at, [mass, gain, d, q.x, q.y, q.z, q.w]);
             }
-            DVec2::ZERO
         });
+    }
+
+    /// Can it compute the forces of this body, too? Flat neighbourhoods, XSPH and bodies that gather are left to the pairs.
+    pub fn deforms(body: &ElasticBody) -> bool {
+        let Constants { law, gathers, xsph_density, .. } = body.constants;
+        law == Law::Corotated && !gathers && xsph_density == 0.0 && body.rest.null.is_empty()
+    }
+
+    /// Turns the body's rotations to where its particles are, and computes its forces.
+    pub fn deform(
+        &mut self,
+        cells: &Cells,
+        body: &mut ElasticBody,
+        positions: impl Fn(usize) -> DVec3 + Sync,
+    ) -> Deformation {
+        let (rest, middle) = (&body.rest.positions, body.len() / 2);
+        let (center, rest_center) = (positions(middle), rest[middle]);
+        let turn = Mat3::from_quat(body.rotation(middle));
+        let displacement = |i: usize| ((positions(i) - center) - turn * (rest[i] - rest_center)).as_vec3();
+        each(&cells.tasks, self.p.of(&cells.tasks), |task, [x, y, z]| {
+            for (cell, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {
+                if i != NOBODY {
+                    Vec3 { x: x[cell], y: y[cell], z: z[cell] } = displacement(i as usize);
+                }
+            }
+        });
+        let CellSolver { stiffness, lambdas, rotations, p, q, stresses, .. } = self;
+        let frame = (*stiffness, Mat3x8::splat(turn * cells.axes));
+        let deformation = cells.deform(frame, (p.view(), lambdas.view()), (rotations, stresses), q);
+        let (q, rotations) = (q.view(), rotations.view());
+        body.forces.par_iter_mut().with_min_len(1024).zip(&cells.cell_of).for_each(|(force, &cell)| {
+            *force = Vec3::new(q.get(0, cell), q.get(1, cell), q.get(2, cell));
+        });
+        let back = Quatx8::splat(Quat::from_mat3(&cells.axes).conjugate());
+        let chunks = body.rotations.par_iter_mut().with_min_len(128).zip(cells.cell_of.par_chunks(LANES));
+        chunks.for_each(|(rotation, cells)| {
+            let mut parts = [rotation.x, rotation.y, rotation.z, rotation.w].map(Lane::to_array);
+            for (k, &cell) in cells.iter().enumerate() {
+                parts.iter_mut().enumerate().for_each(|(part, lane)| lane[k] = rotations.get(part, cell));
+            }
+            let [x, y, z, w] = parts.map(Lane::from);
+            *rotation = Quatx8 { x, y, z, w }.mul_quat(back);
+        });
+        deformation
     }
 
     /// Solves (M + dt² K) change = right from the change given.
@@ -141,7 +187,7 @@ impl CellSolver {
         };
         // The first search direction is where the solve starts from, so that x is written by the loop alone.
         self.load(cells, right, change);
-        self.multiply(cells);
+        self.multiply(cells, None, None);
         let mut sums = self.reduce(cells, 1.0, tolerance);
         let (mut a, mut rz) = (1.0, 0.0);
         loop {
@@ -160,9 +206,8 @@ impl CellSolver {
                 break;
             }
             let b = if rz == 0.0 { 0.0 } else { (sums.y / rz) as f32 };
-            self.direct(cells, (a, b), grids.as_deref());
             rz = sums.y;
-            let curvature = self.multiply(cells);
+            let curvature = self.multiply(cells, Some((a, b)), grids.as_deref());
             solved.breakdown = Breakdown::of(curvature);
             if solved.breakdown.is_some() {
                 a = 0.0;
@@ -183,9 +228,9 @@ impl CellSolver {
 
     /// x = 0, r = right, p = change.
     fn load(&mut self, cells: &Cells, right: &[Vec3], change: &[Vec3]) {
-        let ([r0, r1, r2], [x0, x1, x2]) = (self.r.columns_mut(), self.x.columns_mut());
-        let [p0, p1, p2] = self.p.columns_mut();
-        over(&cells.tasks, [r0, r1, r2, p0, p1, p2, x0, x1, x2], &|task, mut columns| {
+        let ([r0, r1, r2], [x0, x1, x2]) = (self.r.of(&cells.tasks), self.x.of(&cells.tasks));
+        let [p0, p1, p2] = self.p.of(&cells.tasks);
+        each(&cells.tasks, [r0, r1, r2, p0, p1, p2, x0, x1, x2], |task, mut columns| {
             for (cell, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {
                 if i != NOBODY {
                     let values = [right[i as usize], change[i as usize], Vec3::ZERO].map(|v| v.to_array());
@@ -193,20 +238,34 @@ impl CellSolver {
                     numbers.for_each(|(column, value)| column[cell] = *value);
                 }
             }
-            DVec2::ZERO
         });
     }
 
-    /// q = A p, with p·q.
-    fn multiply(&mut self, cells: &Cells) -> f64 {
-        let CellSolver { stiffness, inertia, lambdas, rotations, p, q, stresses, .. } = self;
-        let frame = Frame {
-            stiffness: *stiffness,
-            rotations: rotations.view(),
-            inertia: inertia.view(),
-            lambdas: lambdas.view(),
-        };
-        cells.multiply(frame, p.view(), stresses, q)
+    /// q = A p, with p·q; p first made M⁻¹ r + b p and x moved by a p, if they are to be.
+    ///
+    /// Band after band: the next one's p, this one's T, the last one's q. What is large and needed only in between, T, is
+    /// then still in the cache.
+    fn multiply(&mut self, cells: &Cells, go: Option<(f32, f32)>, grids: Option<&Multigrid<Mat3A>>) -> f64 {
+        let (bands, mut product) = (&cells.bands, 0.0);
+        for k in 0..bands.len() + 2 {
+            if let (Some(go), Some(band)) = (go, bands.get(k)) {
+                self.direct(cells, &cells.tasks[band.clone()], go, grids);
+            }
+            let CellSolver { stiffness, inertia, lambdas, rotations, p, q, stresses, .. } = self;
+            let frame = Frame {
+                stiffness: *stiffness,
+                rotations: rotations.view(),
+                inertia: inertia.view(),
+                lambdas: lambdas.view(),
+            };
+            if let Some(band) = k.checked_sub(1).and_then(|k| bands.get(k)) {
+                cells.respond(&cells.tasks[band.clone()], frame, p.view(), (stresses, q));
+            }
+            if let Some(band) = k.checked_sub(2).and_then(|k| bands.get(k)) {
+                product += cells.push(&cells.tasks[band.clone()], frame, (p.view(), stresses.view()), q);
+            }
+        }
+        product
     }
 
     /// r -= a q; the size of r as the tolerance measures it, and r·D⁻¹ r.
@@ -214,7 +273,7 @@ impl CellSolver {
         let is_relative = matches!(tolerance, SolveTolerance::Relative(_));
         let a = Lane::splat(a);
         let (q, inertia) = (self.q.view(), self.inertia.view());
-        over(&cells.tasks, self.r.columns_mut(), &|task, [r0, r1, r2]| {
+        sum(&cells.tasks, self.r.of(&cells.tasks), |task, [r0, r1, r2]| {
             let (mut size, mut rz) = (Lane::ZERO, Lane::ZERO);
             for slice in &cells.slices[task.slices.clone()] {
                 let at = slice.cell as usize - task.cells.start;
@@ -248,11 +307,17 @@ impl CellSolver {
     }
 
     /// x += a p, p = M⁻¹ r + b p.
-    fn direct(&mut self, cells: &Cells, (a, b): (f32, f32), grids: Option<&Multigrid<Mat3A>>) {
+    fn direct(
+        &mut self,
+        cells: &Cells,
+        tasks: &[Task],
+        (a, b): (f32, f32),
+        grids: Option<&Multigrid<Mat3A>>,
+    ) {
         let (a, b) = (Lane::splat(a), Lane::splat(b));
         let (r, inertia) = (self.r.view(), self.inertia.view());
-        let ([x0, x1, x2], [p0, p1, p2]) = (self.x.columns_mut(), self.p.columns_mut());
-        over(&cells.tasks, [x0, x1, x2, p0, p1, p2], &|task, [x0, x1, x2, p0, p1, p2]| {
+        let ([x0, x1, x2], [p0, p1, p2]) = (self.x.of(tasks), self.p.of(tasks));
+        each(tasks, [x0, x1, x2, p0, p1, p2], |task, [x0, x1, x2, p0, p1, p2]| {
             for slice in &cells.slices[task.slices.clone()] {
                 let at = slice.cell as usize - task.cells.start;
                 let d = inertia.lane(2, slice.cell);
@@ -274,7 +339,6 @@ impl CellSolver {
                     }
                 }
             }
-            DVec2::ZERO
         });
     }
 

@@ -4,9 +4,10 @@
 //!   U = (D_0 p, D_1 p, D_2 p) - p ⊗ Σ_j b_ij,   dF = U C,   T = V dP(dF) C - z dF,
 //! and the part of the product without T; pass 2 adds -dt² (D_0 T_0 + D_1 T_1 + D_2 T_2 + T Σ_j b_ij), T_a the columns of T.
 
-use super::columns::{Columns, View, lane, over, put, put_all, total};
-use super::{Cells, Slice, Weights};
-use crate::math::{Lane, Mat3x8, Quatx8, Sym3x8, Vec3x8};
+use super::columns::{Columns, View, each, join, lane, put, put_all, sum, total};
+use super::{Cells, NOBODY, Slice, Task, Weights};
+use crate::elasticity::Deformation;
+use crate::math::{LANES, Lane, Mat3x8, Quatx8, Sym3x8, Vec3x8, polar_rotation};
 use glam::DVec2;
 
 /// What K is made of besides the layout.
@@ -47,6 +48,12 @@ fn ends(row: [Lane; 3]) -> Lane {
     row[0] + row[2]
 }
 
+/// From the cells before to those after.
+#[inline(always)]
+fn slope(row: [Lane; 3]) -> Lane {
+    row[2] - row[0]
+}
+
 impl Sums {
     #[inline(always)]
     fn of<const CORNERS: bool>(columns: View<3>, column: usize, slice: &Slice, w: &Weights) -> Self {
@@ -58,31 +65,34 @@ impl Sums {
         let [before, own, after] = row(slice.cell);
         let (up, down, front, back) = (row(up), row(down), row(front), row(back));
         let (uf, ub, df, db) = (edge(uf), edge(ub), edge(df), edge(db));
-        let (rising, falling) = (uf[1] - db[1], ub[1] - df[1]);
         let [b1, b2, b3] = [Lane::splat(w.b[0]), Lane::splat(w.b[1]), Lane::splat(w.b[2])];
-        let later = (up[2] + down[2]) + (front[2] + back[2]);
-        let earlier = (up[0] + down[0]) + (front[0] + back[0]);
-        let (ends_up, ends_down) = (ends(up), ends(down));
-        let (ends_front, ends_back) = (ends(front), ends(back));
+        // Differences come first: fields are large beside what they change by from cell to cell.
+        let (rising, falling) = (uf[1] - db[1], ub[1] - df[1]);
+        let along = (slope(up) + slope(down)) + (slope(front) + slope(back));
+        let across = [
+            ((up[0] - down[0]) + (up[2] - down[2])) + (rising + falling),
+            ((front[0] - back[0]) + (front[2] - back[2])) + (rising - falling),
+        ];
         let mut slopes = [
-            (later - earlier).mul_add(b2, (after - before) * b1),
-            ((ends_up - ends_down) + (rising + falling)).mul_add(b2, (up[1] - down[1]) * b1),
-            ((ends_front - ends_back) + (rising - falling)).mul_add(b2, (front[1] - back[1]) * b1),
+            along.mul_add(b2, (after - before) * b1),
+            across[0].mul_add(b2, (up[1] - down[1]) * b1),
+            across[1].mul_add(b2, (front[1] - back[1]) * b1),
         ];
         let near = (before + after) + ((up[1] + down[1]) + (front[1] + back[1]));
-        let diagonal = (later + earlier) + ((uf[1] + ub[1]) + (df[1] + db[1]));
+        let diagonal =
+            ((ends(up) + ends(down)) + (ends(front) + ends(back))) + ((uf[1] + ub[1]) + (df[1] + db[1]));
         let mut sum = diagonal.mul_add(Lane::splat(w.beta[1]), near * Lane::splat(w.beta[0]));
         if CORNERS {
-            let (ends_uf, ends_ub, ends_df, ends_db) = (ends(uf), ends(ub), ends(df), ends(db));
-            let (rising, falling) = (ends_uf - ends_db, ends_ub - ends_df);
-            let later = (uf[2] + ub[2]) + (df[2] + db[2]);
-            let earlier = (uf[0] + ub[0]) + (df[0] + db[0]);
+            let along = (slope(uf) + slope(ub)) + (slope(df) + slope(db));
+            let rising = (uf[0] - db[0]) + (uf[2] - db[2]);
+            let falling = (ub[0] - df[0]) + (ub[2] - df[2]);
             slopes = [
-                (later - earlier).mul_add(b3, slopes[0]),
+                along.mul_add(b3, slopes[0]),
                 (rising + falling).mul_add(b3, slopes[1]),
                 (rising - falling).mul_add(b3, slopes[2]),
             ];
-            sum = (later + earlier).mul_add(Lane::splat(w.beta[2]), sum);
+            let corners = (ends(uf) + ends(ub)) + (ends(df) + ends(db));
+            sum = corners.mul_add(Lane::splat(w.beta[2]), sum);
         }
         Sums { own, slopes, sum }
     }
@@ -122,41 +132,80 @@ fn slope_across<const CORNERS: bool>(columns: View<9>, column: usize, lines: [u3
     corners.mul_add(Lane::splat(w.b[2]), sum)
 }
 
+/// What eight cells see of a field p.
+struct Seen {
+    own: Vec3x8,
+    /// (D_0 p, D_1 p, D_2 p).
+    slopes: Mat3x8,
+    /// Σ_j beta_ij p_ji.
+    pull: Vec3x8,
+}
+
 impl Cells {
-    /// y = (M + dt² K) p with the stresses T as scratch; returns p·y.
-    pub(super) fn multiply(
+    /// Pass 1 of the product y = (M + dt² K) p: T, and y without it.
+    pub(super) fn respond(
         &self,
+        tasks: &[Task],
         frame: Frame,
         p: View<3>,
-        stresses: &mut Columns<9>,
-        y: &mut Columns<3>,
-    ) -> f64 {
+        (stresses, y): (&mut Columns<9>, &mut Columns<3>),
+    ) {
         if self.weights.has_corners {
-            self.multiply_with::<true>(frame, p, stresses, y)
+            self.respond_with::<true>(tasks, frame, p, (stresses, y))
         } else {
-            self.multiply_with::<false>(frame, p, stresses, y)
+            self.respond_with::<false>(tasks, frame, p, (stresses, y))
         }
     }
 
-    fn multiply_with<const CORNERS: bool>(
+    fn respond_with<const CORNERS: bool>(
         &self,
+        tasks: &[Task],
         frame: Frame,
         p: View<3>,
-        stresses: &mut Columns<9>,
+        (stresses, y): (&mut Columns<9>, &mut Columns<3>),
+    ) {
+        let ([t0, t1, t2, t3, t4, t5, t6, t7, t8], [y0, y1, y2]) = (stresses.of(tasks), y.of(tasks));
+        each(tasks, [t0, t1, t2, t3, t4, t5, t6, t7, t8, y0, y1, y2], |task, columns| {
+            let [t0, t1, t2, t3, t4, t5, t6, t7, t8, y0, y1, y2] = columns;
+            let mut stresses = [t0, t1, t2, t3, t4, t5, t6, t7, t8];
+            for slice in &self.slices[task.slices.clone()] {
+                let at = slice.cell as usize - task.cells.start;
+                let Seen { own, slopes, pull } = self.see::<CORNERS>(p, slice);
+                // m p - dt² 2 z Σ_j beta_ij p_ji, stored before T: else its sums wait in memory until T is done
+                let [mass, gain, _] = frame.inertia.lanes(slice.cell);
+                let y = own * mass - pull * (gain * Lane::splat(2.0 * frame.stiffness.z));
+                put(y0, at, y.x);
+                put(y1, at, y.y);
+                put(y2, at, y.z);
+                let [a, b, c] = self.response(frame, (own, slopes), slice).c;
+                put_all(&mut stresses, at, [a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z]);
+            }
+        });
+    }
+
+    /// Pass 2: y less dt² times the forces of T; returns p·y.
+    pub(super) fn push(
+        &self,
+        tasks: &[Task],
+        frame: Frame,
+        (p, stresses): (View<3>, View<9>),
         y: &mut Columns<3>,
     ) -> f64 {
-        let ([t0, t1, t2, t3, t4, t5, t6, t7, t8], [y0, y1, y2]) = (stresses.columns_mut(), y.columns_mut());
-        over(&self.tasks, [t0, t1, t2, t3, t4, t5, t6, t7, t8, y0, y1, y2], &|task, mut columns| {
-            for slice in &self.slices[task.slices.clone()] {
-                let (t, y) = self.stress::<CORNERS>(frame, p, slice);
-                let [a, b, c] = t.c;
-                let values = [a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z, y.x, y.y, y.z];
-                put_all(&mut columns, slice.cell as usize - task.cells.start, values);
-            }
-            DVec2::ZERO
-        });
-        let t = stresses.view();
-        let sums = over(&self.tasks, y.columns_mut(), &|task, [y0, y1, y2]| {
+        if self.weights.has_corners {
+            self.push_with::<true>(tasks, frame, (p, stresses), y)
+        } else {
+            self.push_with::<false>(tasks, frame, (p, stresses), y)
+        }
+    }
+
+    fn push_with<const CORNERS: bool>(
+        &self,
+        tasks: &[Task],
+        frame: Frame,
+        (p, t): (View<3>, View<9>),
+        y: &mut Columns<3>,
+    ) -> f64 {
+        let sums = sum(tasks, y.of(tasks), |task, [y0, y1, y2]| {
             let mut sum = Lane::ZERO;
             for slice in &self.slices[task.slices.clone()] {
                 let at = slice.cell as usize - task.cells.start;
@@ -176,40 +225,128 @@ impl Cells {
         sums.x
     }
 
-    /// Pass 1: T, and m p - dt² 2 z Σ_j beta_ij p_ji.
+    /// Elastic forces at displacements u from a rigid frame Q' [N], with T as scratch; turns the rotations to those of
+    /// F = Q' + U C. Returns the largest deformation.
+    pub(super) fn deform(
+        &self,
+        (stiffness, turn): (Stiffness, Mat3x8),
+        (u, lambdas): (View<3>, View<1>),
+        (rotations, stresses): (&mut Columns<4>, &mut Columns<9>),
+        forces: &mut Columns<3>,
+    ) -> Deformation {
+        if self.weights.has_corners {
+            self.deform_with::<true>((stiffness, turn), (u, lambdas), (rotations, stresses), forces)
+        } else {
+            self.deform_with::<false>((stiffness, turn), (u, lambdas), (rotations, stresses), forces)
+        }
+    }
+
+    fn deform_with<const CORNERS: bool>(
+        &self,
+        (stiffness, turn): (Stiffness, Mat3x8),
+        (u, lambdas): (View<3>, View<1>),
+        (rotations, stresses): (&mut Columns<4>, &mut Columns<9>),
+        forces: &mut Columns<3>,
+    ) -> Deformation {
+        let ([t0, t1, t2, t3, t4, t5, t6, t7, t8], [y0, y1, y2]) =
+            (stresses.of(&self.tasks), forces.of(&self.tasks));
+        let [x, y, z, w] = rotations.of(&self.tasks);
+        let columns = [t0, t1, t2, t3, t4, t5, t6, t7, t8, y0, y1, y2, x, y, z, w];
+        let work = |task: &Task, mut columns: [&mut [f32]; 16]| {
+            let mut extreme = Deformation::none(usize::MAX);
+            for slice in &self.slices[task.slices.clone()] {
+                let at = slice.cell as usize - task.cells.start;
+                let turned = |k: usize| lane(columns[12 + k], at);
+                let before = Quatx8 { x: turned(0), y: turned(1), z: turned(2), w: turned(3) };
+                let Seen { own, slopes, pull } = self.see::<CORNERS>(u, slice);
+                let fit = self.fit(own, slopes, slice);
+                let deformation = turn + fit;
+                let (q, rotation) = polar_rotation(deformation, before);
+                let stress = stiffness.respond(lambdas.lane(0, slice.cell), rotation, deformation - rotation);
+                let [a, b, c] = (self.spread(slice, stress) - fit.scale(Lane::splat(stiffness.z))).c;
+                let y = pull * Lane::splat(2.0 * stiffness.z);
+                let values = [a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z, y.x, y.y, y.z, q.x, q.y, q.z, q.w];
+                put_all(&mut columns, at, values);
+                self.note(slice, deformation.norm_squared(), &mut extreme);
+            }
+            extreme
+        };
+        let extreme = join(&self.tasks, columns, &work, &Deformation::larger);
+        let t = stresses.view();
+        each(&self.tasks, forces.of(&self.tasks), |task, [y0, y1, y2]| {
+            for slice in &self.slices[task.slices.clone()] {
+                let at = slice.cell as usize - task.cells.start;
+                let f = self.force::<CORNERS>(t, slice);
+                for (column, f) in [(&mut *y0, f.x), (&mut *y1, f.y), (&mut *y2, f.z)] {
+                    let value = lane(column, at) + f;
+                    put(column, at, value);
+                }
+            }
+        });
+        extreme
+    }
+
+    fn note(&self, slice: &Slice, norms: Lane, extreme: &mut Deformation) {
+        let cells = slice.cell as usize..slice.cell as usize + LANES;
+        for (norm, &i) in norms.to_array().into_iter().zip(&self.particle_of[cells]) {
+            if i != NOBODY {
+                extreme.note(norm, i as usize);
+            }
+        }
+    }
+
+    /// What eight cells see of p.
     #[inline(always)]
-    fn stress<const CORNERS: bool>(&self, frame: Frame, p: View<3>, slice: &Slice) -> (Mat3x8, Vec3x8) {
-        let (w, cell) = (&self.weights, slice.cell);
+    fn see<const CORNERS: bool>(&self, p: View<3>, slice: &Slice) -> Seen {
+        let w = &self.weights;
         let x = Sums::of::<CORNERS>(p, 0, slice, w);
         let y = Sums::of::<CORNERS>(p, 1, slice, w);
         let z = Sums::of::<CORNERS>(p, 2, slice, w);
         let own = Vec3x8::new(x.own, y.own, z.own);
-        let sum = Vec3x8::new(x.sum, y.sum, z.sum);
+        let pull = Vec3x8::new(x.sum, y.sum, z.sum) - own * self.beta_sums.view().lane(0, slice.cell);
         let column = |k: usize| Vec3x8::new(x.slopes[k], y.slopes[k], z.slopes[k]);
-        let mut u = Mat3x8 { c: [column(0), column(1), column(2)] };
-        let [mass, gain, _] = frame.inertia.lanes(cell);
-        let strength = gain * Lane::splat(2.0 * frame.stiffness.z);
-        let [x, y, z, real] = frame.rotations.lanes(cell);
-        let rotation = Quatx8 { x, y, z, w: real }.matrix();
-        let (volume, z) = (Lane::splat(self.volume), Lane::splat(frame.stiffness.z));
+        Seen { own, slopes: Mat3x8 { c: [column(0), column(1), column(2)] }, pull }
+    }
+
+    /// U C.
+    #[inline(always)]
+    fn fit(&self, own: Vec3x8, slopes: Mat3x8, slice: &Slice) -> Mat3x8 {
         if slice.is_inside {
-            let c = Lane::splat(w.c);
-            let deformation = u.scale(c);
-            let lambda = Lane::splat(frame.stiffness.lambda);
-            let stress = frame.stiffness.respond(lambda, rotation, deformation);
-            let t = stress.scale(c * volume) - deformation.scale(z);
-            return (t, own * (mass + strength * Lane::splat(w.beta_sum)) - sum * strength);
+            return slopes.scale(Lane::splat(self.weights.c));
         }
-        let [mx, my, mz] = self.missing.view().lanes(cell);
-        u = u - Mat3x8 { c: [own * mx, own * my, own * mz] };
+        let [mx, my, mz] = self.missing.view().lanes(slice.cell);
+        let u = slopes - Mat3x8 { c: [own * mx, own * my, own * mz] };
+        u.mul_mat(self.correction(slice.cell))
+    }
+
+    /// V P C.
+    #[inline(always)]
+    fn spread(&self, slice: &Slice, stress: Mat3x8) -> Mat3x8 {
+        if slice.is_inside {
+            stress.scale(Lane::splat(self.weights.c * self.volume))
+        } else {
+            stress.scale(Lane::splat(self.volume)).mul_mat(self.correction(slice.cell))
+        }
+    }
+
+    #[inline(always)]
+    fn correction(&self, cell: u32) -> Mat3x8 {
         let [xx, yy, zz, xy, xz, yz] = self.corrections.view().lanes(cell);
-        let correction = Sym3x8 { xx, yy, zz, xy, xz, yz }.full();
-        let deformation = u.mul_mat(correction);
-        let lambda = frame.lambdas.lane(0, cell);
-        let stress = frame.stiffness.respond(lambda, rotation, deformation).scale(volume);
-        let t = stress.mul_mat(correction) - deformation.scale(z);
-        let beta_sum = self.beta_sums.view().lane(0, cell);
-        (t, own * (mass + strength * beta_sum) - sum * strength)
+        Sym3x8 { xx, yy, zz, xy, xz, yz }.full()
+    }
+
+    /// T of a product.
+    #[inline(always)]
+    fn response(&self, frame: Frame, (own, slopes): (Vec3x8, Mat3x8), slice: &Slice) -> Mat3x8 {
+        let fit = self.fit(own, slopes, slice);
+        let [x, y, z, w] = frame.rotations.lanes(slice.cell);
+        let rotation = Quatx8 { x, y, z, w }.matrix();
+        let lambda = match slice.is_inside {
+            true => Lane::splat(frame.stiffness.lambda),
+            false => frame.lambdas.lane(0, slice.cell),
+        };
+        let stress = frame.stiffness.respond(lambda, rotation, fit);
+        self.spread(slice, stress) - fit.scale(Lane::splat(frame.stiffness.z))
     }
 
     /// Pass 2: Σ_j (T_i + T_j) b_ij.
