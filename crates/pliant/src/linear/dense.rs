@@ -4,9 +4,10 @@ use super::block::Block;
 use super::level::Level;
 use glam::Vec3A;
 
-/// Relative increase of the diagonal. Nodes whose functions no particle tells apart leave the matrix singular; what is
-/// then added to the solution no particle sees.
-const SHIFT: f64 = 1e-6;
+/// Unknowns of which this part of the diagonal or less is left by those before them are left at zero. Nodes whose
+/// functions no particle tells apart, as on both sides of a sheet, leave the matrix singular up to the rounding of its
+/// sums, which are in single precision.
+const SINGULAR: f64 = 1e-5;
 
 /// A = L Lᵀ of a coarsest level.
 #[derive(Clone, Debug, Default)]
@@ -41,13 +42,13 @@ impl DenseFactor {
         let (n, l) = (self.y.len(), &mut self.l);
         for i in 0..n {
             let (above, row) = l.split_at_mut(i * n);
-            let diagonal = row[i] * (1.0 + SHIFT);
+            let diagonal = row[i];
             for j in 0..i {
                 let upper = &above[j * n..j * n + j + 1];
                 row[j] = (row[j] - dot(&row[..j], upper)) / upper[j];
             }
             let pivot = diagonal - dot(&row[..i], &row[..i]);
-            row[i] = pivot.max(0.5 * SHIFT * diagonal).sqrt();
+            row[i] = if pivot > SINGULAR * diagonal { pivot.sqrt() } else { f64::INFINITY };
         }
     }
 
