@@ -3,7 +3,7 @@
 use super::plots::Plot;
 use super::record::{Recorder, advance, at_face, displacements, period, turned};
 use super::way::Way;
-use pliant::elasticity::{Model, Solver};
+use pliant::elasticity::Solver;
 use pliant::material::Law;
 use pliant::math::Vec3;
 use pliant::simulation::Simulation;
@@ -85,12 +85,7 @@ impl Beam {
         set.extend(self.way.settings("beam"));
         if self.way.model.is_implicit() {
             let free = damping == 0.0;
-            let dt = match self.is_split() {
-                true if free => 0.002,
-                false if free => 0.005,
-                true => 0.25 * PHASE_STEP / self.omega(),
-                false => PHASE_STEP / self.omega(),
-            };
+            let dt = if free { 0.005 } else { PHASE_STEP / self.omega() };
             set.push(format!("simulation.time_step={dt:?}"));
         }
         match self.turned {
@@ -100,11 +95,6 @@ impl Beam {
         r.simulation(&set)
     }
 
-    /// Solving for stretch and volume one after the other makes the body heavier, and slower to settle.
-    fn is_split(&self) -> bool {
-        self.way.model == Model::Kugelstadt2021 && self.way.solver == Solver::Linear
-    }
-
     fn omega(&self) -> f64 {
         std::f64::consts::TAU * F1 * self.youngs_modulus.sqrt()
     }
@@ -112,8 +102,7 @@ impl Beam {
     /// Displacement of the centre of the end face at rest under gravity.
     fn sag(&self, r: &Recorder) -> Vec3 {
         let mut simulation = self.build(r, GRAVITY, 2.0 * self.omega());
-        let settled = if self.is_split() { 2.0 * SETTLED } else { SETTLED };
-        advance(&mut simulation, settled / self.omega());
+        advance(&mut simulation, SETTLED / self.omega());
         at_face(&simulation, &displacements(&simulation), Vec3::X)
     }
 
@@ -173,8 +162,7 @@ fn implicit_sags(r: &mut Recorder, youngs_modulus: f64, nu: f64) {
         }
         for way in Way::implicit(law) {
             let beam = Beam { across: 10, youngs_modulus, nu, way, ..BEAM };
-            let quick =
-                if large { !beam.is_split() } else { law == Law::Corotated && way.solver == Solver::Newton };
+            let quick = large || law == Law::Corotated && way.solver == Solver::Newton;
             if r.full || quick {
                 judge_sag(r, &beam, 0.02);
             }

@@ -90,7 +90,7 @@ pub fn bonded(r: &mut Recorder) {
 fn press(r: &mut Recorder, way: &Way, nu: f64, strain: f64, across: usize) {
     let s = 1.0 / across as f64;
     let speed = 0.5 * strain.abs();
-    let mut set = plates(way, "block", across, way.static_step(0.01));
+    let mut set = plates(way, "block", across, 0.01);
     set.extend([
         format!("materials.block.poisson_ratio={nu}"),
         format!("bodies.0.pins.0.motion.velocity=[0.0, {speed}, 0.0]"),

@@ -49,9 +49,7 @@ pub fn hanging(r: &mut Recorder) {
             format!("simulation.time_step={:?}", 0.2 / omega),
         ];
         let mut simulation = flag(r, &way, youngs_modulus, 10, &steps);
-        // A body solved in two parts is slower to settle.
-        let split = way.model == Model::Kugelstadt2021 && way.solver == Solver::Linear;
-        advance(&mut simulation, if split { 24.0 } else { 12.0 } / omega);
+        advance(&mut simulation, 12.0 / omega);
         let u = tip(&simulation);
         let variant = format!("{}, 10 across", way.describe());
         match (way.law, soft) {

@@ -19,6 +19,9 @@ impl Way {
         Way { model, law, solver: Solver::Newton }
     }
 
+    /// Stretch and volume one after the other.
+    pub const SPLIT: Way = Way { model: Model::Kugelstadt2021, law: Law::Corotated, solver: Solver::Split };
+
     /// The implicit ways that cases run for a law: one linear solve a step where the law allows it, and Newton's method.
     pub fn implicit(law: Law) -> Vec<Way> {
         let linear = Model::IMPLICIT.map(|model| Way { model, law, solver: Solver::Linear });
@@ -48,15 +51,6 @@ impl Way {
         let mut set = self.settings(material);
         set.push(format!("simulation.time_step={dt:?}"));
         set
-    }
-
-    /// A step for statics, of which `dt` is right for methods whose rest does not depend on the step. The splitting of
-    /// kugelstadt2021 displaces it by a part that grows with dt² E / (rho s²).
-    pub fn static_step(&self, dt: f64) -> f64 {
-        match self.solver {
-            Solver::Split => 0.05 * dt,
-            Solver::Linear | Solver::Newton => dt,
-        }
     }
 
     pub fn describe(&self) -> String {
