@@ -69,7 +69,7 @@ METHODS = {
     "Becker2009": Method(1, "Becker et al. 2009", "becker2009", "becker_beam", 0.0),
     "Peer2018": Method(2, "Peer et al. 2018", "peer2018", "peer_beam", 0.1, "", "elastic"),
     "Kugelstadt2021": Method(3, "Kugelstadt et al. 2021", "kugelstadt2021", "kugelstadt_beam", 0.1,
-                             "_V", "volume"),
+                             "_V", "elastic"),
 }
 
 DEFAULT_TOLERANCE = 1e-4    # relative residual of the solvers: the default of both programs

@@ -24,8 +24,7 @@ use rayon::prelude::*;
 pub(in crate::elasticity) struct CellSolver {
     stiffness: Stiffness,
     dt: Real,
-    /// D⁻¹ by particle.
-    inverse_diagonal: Vec<f32>,
+    held: Vec<bool>,
     lambdas: Columns<1>,
     /// Masses; dt² of particles that are free; D⁻¹.
     inertia: Columns<3>,
@@ -51,7 +50,7 @@ impl CellSolver {
         CellSolver {
             stiffness: Stiffness::default(),
             dt: 0.0,
-            inverse_diagonal: vec![0.0; cells.cell_of.len()],
+            held: Vec::new(),
             stresses: Columns::new(count, 0),
             q: Columns::new(count, 9),
             p: Columns::new(count, 12),
@@ -77,44 +76,38 @@ impl CellSolver {
             lambda: body.moduli.lame_lambda() as f32,
             z: body.constants.z as f32,
         };
-        if (self.stiffness, self.dt) != (stiffness, dt) {
+        if (self.stiffness, self.dt) != (stiffness, dt) || self.held != particles.held {
             (self.stiffness, self.dt) = (stiffness, dt);
-            let rows = self.inverse_diagonal.par_iter_mut().with_min_len(1024).enumerate();
-            rows.for_each(|(i, d)| *d = 1.0 / preconditioner.mean_diagonal(body, i, particles.masses[i], dt));
+            self.held.clear();
+            self.held.extend(particles.held);
+            let Particles { masses, held } = particles;
             for (i, &cell) in cells.cell_of.iter().enumerate() {
+                let gain = if held[i] { 0.0 } else { (dt * dt) as f32 };
+                let diagonal = preconditioner.mean_diagonal(body, i, masses[i], dt);
+                self.inertia.set(cell as usize, [masses[i], gain, 1.0 / diagonal]);
                 self.lambdas.set(cell as usize, [body.lambda_of(i) as f32]);
             }
         }
-        self.turn(cells, body, particles);
+        self.turn(cells, body);
     }
 
-    /// Masses, held particles and rotations.
-    fn turn(&mut self, cells: &Cells, body: &ElasticBody, Particles { masses, held }: Particles) {
+    /// Takes the body's rotations.
+    fn turn(&mut self, cells: &Cells, body: &ElasticBody) {
         let axes = Quatx8::splat(Quat::from_mat3(&cells.axes));
-        let gain = (self.dt * self.dt) as f32;
-        let inverse_diagonal = &self.inverse_diagonal;
-        let ([m, g, d], [x, y, z, w]) = (self.inertia.of(&cells.tasks), self.rotations.of(&cells.tasks));
-        each(&cells.tasks, [m, g, d, x, y, z, w], |task, mut columns| {
+        each(&cells.tasks, self.rotations.of(&cells.tasks), |task, mut columns| {
             for slice in &cells.slices[task.slices.clone()] {
-                let mut numbers = [[0.0; LANES]; 7];
-                numbers[6] = [1.0; LANES]; // nobody does not turn
+                let mut parts = [[0.0; LANES], [0.0; LANES], [0.0; LANES], [1.0; LANES]];
                 for (k, &i) in cells.particle_of[slice.cell as usize..][..LANES].iter().enumerate() {
-                    if i == NOBODY {
-                        continue;
-                    }
-                    let i = i as usize;
-                    numbers[0][k] = masses[i];
-                    numbers[1][k] = if held[i] { 0.0 } else { gain };
-                    numbers[2][k] = inverse_diagonal[i];
-                    let q = &body.rotations[i / LANES];
-                    for (slot, part) in numbers[3..].iter_mut().zip([&q.x, &q.y, &q.z, &q.w]) {
-                        slot[k] = part.as_array()[i % LANES];
+                    if i != NOBODY {
+                        let (q, at) = (&body.rotations[i as usize / LANES], i as usize % LANES);
+                        for (slot, part) in parts.iter_mut().zip([&q.x, &q.y, &q.z, &q.w]) {
+                            slot[k] = part.as_array()[at];
+                        }
                     }
                 }
-                let [mass, gain, d, x, y, z, w] = numbers.map(Lane::from);
+                let [x, y, z, w] = parts.map(Lane::from);
                 let q = Quatx8 { x, y, z, w }.mul_quat(axes);
-                let at = slice.cell as usize - task.cells.start;
-                put_all(&mut columns, at, [mass, gain, d, q.x, q.y, q.z, q.w]);
+                put_all(&mut columns, slice.cell as usize - task.cells.start, [q.x, q.y, q.z, q.w]);
             }
         });
     }
@@ -343,7 +336,7 @@ impl CellSolver {
     }
 
     pub fn bytes(&self) -> usize {
-        self.inverse_diagonal.len() * size_of::<f32>()
+        self.held.len()
             + self.lambdas.bytes()
             + self.inertia.bytes()
             + self.rotations.bytes()
