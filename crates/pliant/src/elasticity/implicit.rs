@@ -97,6 +97,8 @@ pub struct ImplicitSolver {
     spent: Real,
     /// Where the next solve starts, from the last one: state.
     pub(super) start: Vec<glam::Vec3>,
+    /// How that changed in the last step, over cells: state.
+    trend: Vec<glam::Vec3>,
     /// The second solve of kugelstadt2021.
     volume: Option<Volume>,
     /// Change w of the velocities in the step.
@@ -116,6 +118,7 @@ impl ImplicitSolver {
     pub fn new(body: &ElasticBody, masses: &[Real], family: usize) -> Self {
         let n = masses.len();
         let is_split = body.solver() == Solver::Split;
+        let is_over_cells = body.rest.cells.is_some() && body.solver() == Solver::Linear;
         ImplicitSolver {
             masses: masses.iter().map(|m| *m as f32).collect(),
             family,
@@ -123,6 +126,7 @@ impl ImplicitSolver {
             refused: false,
             spent: 0.0,
             start: vec![glam::Vec3::ZERO; if is_split { 0 } else { n }],
+            trend: vec![glam::Vec3::ZERO; if is_over_cells { n } else { 0 }],
             volume: is_split.then(|| Volume::new(body)),
             change: vec![glam::Vec3::ZERO; n],
             right: vec![glam::Vec3::ZERO; n],
@@ -218,8 +222,9 @@ impl ImplicitSolver {
         };
         self.set_right_hand_side(body, step);
         let mut report = SolveReport::default();
-        self.change.copy_from_slice(&self.start);
-        report.note(SolvePart::Whole, self.iterate(body, step.dt, System::Whole));
+        report.note(SolvePart::Whole, self.iterate(body, step.dt, System::Whole, Start::LastStep));
+        let rows = self.trend.par_iter_mut().zip(&self.change).zip(&self.start).with_min_len(CHUNK);
+        rows.for_each(|((trend, now), before)| *trend = *now - *before);
         self.start.copy_from_slice(&self.change);
         (deformation, report)
     }
@@ -255,8 +260,7 @@ impl ImplicitSolver {
     /// (M + dt² K_s) change = right, by the factor: at once if it is that of this matrix, else as a preconditioner.
     fn stretch(&mut self, body: &mut ElasticBody, dt: Real) -> Solved {
         let Some(factor) = self.factor.clone() else {
-            self.change.fill(glam::Vec3::ZERO);
-            return self.iterate(body, dt, System::Stretch);
+            return self.iterate(body, dt, System::Stretch, Start::Zero);
         };
         let stiffnesses = Stiffnesses::new(body, dt);
         if factor.stiffnesses == stiffnesses && self.tolerance.is_met_by(factor.residual) {
@@ -296,10 +300,9 @@ impl ImplicitSolver {
             self.change.fill(glam::Vec3::ZERO);
             return;
         }
-        self.change.fill(glam::Vec3::ZERO);
         self.set_cells(body, dt);
         let tolerance = std::mem::replace(&mut self.tolerance, SolveTolerance::Relative(ANSWER));
-        self.iterate(body, dt, System::Whole);
+        self.iterate(body, dt, System::Whole, Start::Zero);
         self.tolerance = tolerance;
     }
 
@@ -310,14 +313,15 @@ impl ImplicitSolver {
             factor.unwrap_or(Stiffnesses { shear: 0.0, zero_energy: 0.0 });
         let numbers = [shear, zero_energy, self.spent].into_iter().flat_map(Real::to_le_bytes);
         let held = self.held.iter().map(|held| *held as u8);
-        let start = self.start.iter().flat_map(|w| w.to_array()).flat_map(f32::to_le_bytes);
+        let start =
+            self.start.iter().chain(&self.trend).flat_map(|w| w.to_array()).flat_map(f32::to_le_bytes);
         numbers.chain(held).chain(start).chain(self.volume.iter().flat_map(Volume::save)).collect()
     }
 
     /// Puts back what `save` gave; false if it belongs to another body. The factor is made again.
     pub fn restore(&mut self, bytes: &[u8], body: &ElasticBody, shelf: &mut FactorShelf) -> bool {
         let n = self.masses.len();
-        let start_bytes = self.start.len() * 3 * size_of::<f32>();
+        let start_bytes = (self.start.len() + self.trend.len()) * 3 * size_of::<f32>();
         let volume_bytes = self.volume.as_ref().map_or(0, Volume::saved_bytes);
         if bytes.len() != 3 * size_of::<Real>() + n + start_bytes + volume_bytes {
             return false;
@@ -328,7 +332,7 @@ impl ImplicitSolver {
         let number = |k: usize| Real::from_le_bytes(std::array::from_fn(|b| numbers[8 * k + b]));
         let single = |k: usize| f32::from_le_bytes(std::array::from_fn(|b| start[4 * k + b]));
         self.held.iter_mut().zip(held).for_each(|(slot, held)| *slot = *held != 0);
-        for (i, start) in self.start.iter_mut().enumerate() {
+        for (i, start) in self.start.iter_mut().chain(&mut self.trend).enumerate() {
             *start = glam::Vec3::new(single(3 * i), single(3 * i + 1), single(3 * i + 2));
         }
         if let Some(to) = &mut self.volume {
@@ -367,6 +371,8 @@ impl ImplicitSolver {
                 *right = kick * masses[i] + body.forces[i] * dt;
             }
         });
+        let rows = self.trend.par_iter_mut().zip(&self.held).with_min_len(CHUNK);
+        rows.filter(|(_, held)| **held).for_each(|(trend, _)| *trend = glam::Vec3::ZERO);
     }
 
     /// Sets the system over cells for the rotations that the body has.
@@ -377,15 +383,26 @@ impl ImplicitSolver {
         }
     }
 
-    /// Solves a system for `change`, from the `change` given; the cells are set.
-    fn iterate(&mut self, body: &mut ElasticBody, dt: Real, system: System) -> Solved {
+    /// Solves a system for `change`. The cells are set, if there are any.
+    fn iterate(&mut self, body: &mut ElasticBody, dt: Real, system: System, start: Start) -> Solved {
         let rest = body.rest.clone();
         if system == System::Whole
             && let (Some(cells), Some(solver)) = (&rest.cells, &mut self.cells)
         {
             self.preconditioner.set_grids(body, &self.masses, &self.held, dt, system);
             let when = (self.tolerance, MAX_ITERATIONS);
-            return solver.solve(cells, &self.right, &mut self.change, when, self.preconditioner.grids());
+            let (last, trend) = (&self.start, &self.trend);
+            let next = |i: usize| last[i] + trend[i];
+            let seed: Option<&(dyn Fn(usize) -> glam::Vec3 + Sync)> = match start {
+                Start::Zero => None,
+                Start::LastStep => Some(&next),
+            };
+            let (right, change) = (&self.right, &mut self.change);
+            return solver.solve(cells, (right, seed), change, when, self.preconditioner.grids());
+        }
+        match start {
+            Start::Zero => self.change.fill(glam::Vec3::ZERO),
+            Start::LastStep => self.change.copy_from_slice(&self.start),
         }
         let tolerance = self.tolerance.of(&self.masses);
         let mut operator = Stiffness::new(body, &self.masses, &self.held, dt, system);
@@ -427,7 +444,7 @@ impl ImplicitSolver {
     }
 
     pub fn bytes(&self) -> usize {
-        let vectors = 6 * size_of::<glam::Vec3>() + size_of::<f32>() + 1;
+        let vectors = 7 * size_of::<glam::Vec3>() + size_of::<f32>() + 1;
         let factor = self.factor.as_ref().map_or(0, |f| f.factor.bytes() / Arc::strong_count(f));
         let volume = self.volume.as_ref().map_or(0, Volume::bytes);
         let cells = self.cells.as_ref().map_or(0, CellSolver::bytes);
@@ -478,6 +495,14 @@ impl Preconditioner for ByFactor<'_> {
         z.copy_from_slice(r);
         self.factor.solve(z, self.work);
     }
+}
+
+/// Where a solve starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    Zero,
+    /// From the change of the last step; over cells, from what it and the one before it let expect.
+    LastStep,
 }
 
 /// A matrix with three rows a particle.
@@ -759,7 +784,7 @@ mod tests {
                 let free = |i: usize| (i % 11 != 0) as u8 as f32;
                 solver.right = wave(n).iter().enumerate().map(|(i, w)| *w * free(i)).collect();
                 solver.set_cells(&body, dt);
-                let solved = solver.iterate(&mut body, dt, System::Whole);
+                let solved = solver.iterate(&mut body, dt, System::Whole, Start::Zero);
                 assert!(solved.converged && solved.iterations > 3, "{solved:?}");
                 let mut found = vec![glam::Vec3::ZERO; n];
                 let mut pairs = Stiffness::new(&mut body, &solver.masses, &solver.held, dt, System::Whole);

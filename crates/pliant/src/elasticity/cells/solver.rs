@@ -129,13 +129,7 @@ impl CellSolver {
         let (center, rest_center) = (positions(middle), rest[middle]);
         let turn = Mat3::from_quat(body.rotation(middle));
         let displacement = |i: usize| ((positions(i) - center) - turn * (rest[i] - rest_center)).as_vec3();
-        each(&cells.tasks, self.p.of(&cells.tasks), |task, [x, y, z]| {
-            for (cell, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {
-                if i != NOBODY {
-                    Vec3 { x: x[cell], y: y[cell], z: z[cell] } = displacement(i as usize);
-                }
-            }
-        });
+        spread(cells, displacement, &mut self.p);
         let CellSolver { stiffness, lambdas, rotations, p, q, stresses, .. } = self;
         let frame = (*stiffness, Mat3x8::splat(turn * cells.axes));
         let deformation = cells.deform(frame, (p.view(), lambdas.view()), (rotations, stresses), q);
@@ -156,11 +150,12 @@ impl CellSolver {
         deformation
     }
 
-    /// Solves (M + dt² K) change = right from the change given.
+    /// Solves (M + dt² K) change = right, starting with a step along the seed, as far as it helps. The seed is zero where
+    /// particles are held.
     pub fn solve(
         &mut self,
         cells: &Cells,
-        right: &[Vec3],
+        (right, seed): (&[Vec3], Option<&(dyn Fn(usize) -> Vec3 + Sync)>),
         change: &mut [Vec3],
         (tolerance, max_iterations): (SolveTolerance, usize),
         mut grids: Option<&mut Multigrid<Mat3A>>,
@@ -178,11 +173,12 @@ impl CellSolver {
             SolveTolerance::Relative(_) => sum.sqrt() / b_norm,
             SolveTolerance::Absolute(_) => sum / right.len() as f64,
         };
-        // The first search direction is where the solve starts from, so that x is written by the loop alone.
-        self.load(cells, right, change);
-        self.multiply(cells, None, None);
-        let mut sums = self.reduce(cells, 1.0, tolerance);
-        let (mut a, mut rz) = (1.0, 0.0);
+        self.load(cells, right);
+        let mut sums = match seed {
+            Some(seed) => self.go_along(cells, seed, tolerance),
+            None => self.reduce(cells, 0.0, tolerance),
+        };
+        let (mut a, mut rz) = (0.0, 0.0);
         loop {
             solved.residual = size(sums.x);
             if !solved.residual.is_finite() {
@@ -219,19 +215,46 @@ impl CellSolver {
         solved
     }
 
-    /// x = 0, r = right, p = change.
-    fn load(&mut self, cells: &Cells, right: &[Vec3], change: &[Vec3]) {
-        let ([r0, r1, r2], [x0, x1, x2]) = (self.r.of(&cells.tasks), self.x.of(&cells.tasks));
-        let [p0, p1, p2] = self.p.of(&cells.tasks);
-        each(&cells.tasks, [r0, r1, r2, p0, p1, p2, x0, x1, x2], |task, mut columns| {
-            for (cell, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {
-                if i != NOBODY {
-                    let values = [right[i as usize], change[i as usize], Vec3::ZERO].map(|v| v.to_array());
-                    let numbers = columns.iter_mut().zip(values.as_flattened());
-                    numbers.for_each(|(column, value)| column[cell] = *value);
+    /// r = right; x, p and q are zero.
+    fn load(&mut self, cells: &Cells, right: &[Vec3]) {
+        for column in self.x.of(&cells.tasks).into_iter().chain(self.p.of(&cells.tasks)) {
+            column.fill(0.0);
+        }
+        self.q.of(&cells.tasks).into_iter().for_each(|column| column.fill(0.0));
+        spread(cells, |i| right[i], &mut self.r);
+    }
+
+    /// A step along p = seed that makes the error smallest: x += a p, r -= a A p with a = p·r / p·A p. Gives what `reduce`
+    /// gives.
+    fn go_along(
+        &mut self,
+        cells: &Cells,
+        seed: &(dyn Fn(usize) -> Vec3 + Sync),
+        tolerance: SolveTolerance,
+    ) -> DVec2 {
+        spread(cells, seed, &mut self.p);
+        let curvature = self.multiply(cells, None, None);
+        let (p, r) = (self.p.view(), self.r.view());
+        let gain = sum(&cells.tasks, [], |task, []| {
+            let mut gain = Lane::ZERO;
+            for slice in &cells.slices[task.slices.clone()] {
+                for k in 0..3 {
+                    gain = p.lane(k, slice.cell).mul_add(r.lane(k, slice.cell), gain);
+                }
+            }
+            DVec2::new(total(gain), 0.0)
+        });
+        let a = if Breakdown::of(curvature).is_none() { (gain.x / curvature) as f32 } else { 0.0 };
+        each(&cells.tasks, self.x.of(&cells.tasks), |task, mut x| {
+            for slice in &cells.slices[task.slices.clone()] {
+                let at = slice.cell as usize - task.cells.start;
+                for (k, x) in x.iter_mut().enumerate() {
+                    let moved = p.lane(k, slice.cell).mul_add(Lane::splat(a), lane(x, at));
+                    put(x, at, moved);
                 }
             }
         });
+        self.reduce(cells, a, tolerance)
     }
 
     /// q = A p, with p·q; p first made M⁻¹ r + b p and x moved by a p, if they are to be.
@@ -343,4 +366,15 @@ impl CellSolver {
             + 4 * self.x.bytes()
             + self.stresses.bytes()
     }
+}
+
+/// Puts vectors of particles into columns.
+fn spread(cells: &Cells, vector: impl Fn(usize) -> Vec3 + Sync, columns: &mut Columns<3>) {
+    each(&cells.tasks, columns.of(&cells.tasks), |task, [x, y, z]| {
+        for (cell, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {
+            if i != NOBODY {
+                Vec3 { x: x[cell], y: y[cell], z: z[cell] } = vector(i as usize);
+            }
+        }
+    });
 }
