@@ -781,7 +781,7 @@ mod tests {
                 let mut solver = ImplicitSolver::new(&body, &masses, 0);
                 assert!(solver.cells.is_some(), "{n} particles, support {support}");
                 solver.prepare(&body, dt, &|i| i % 11 == 0, &mut shelf);
-                let free = |i: usize| (i % 11 != 0) as u8 as f32;
+                let free = |i: usize| !i.is_multiple_of(11) as u8 as f32;
                 solver.right = wave(n).iter().enumerate().map(|(i, w)| *w * free(i)).collect();
                 solver.set_cells(&body, dt);
                 let solved = solver.iterate(&mut body, dt, System::Whole, Start::Zero);

@@ -279,7 +279,7 @@ fn lay_out(places: &[IVec3]) -> Option<(Vec<u32>, Vec<Slice>, usize)> {
     };
     let mut next = NOWHERE + 2 * LANES;
     let mut lines = vec![Line::default(); line_count];
-    for line in (0..line_count).filter(|&line| occupied[line].len() > 0) {
+    for line in (0..line_count).filter(|&line| !occupied[line].is_empty()) {
         // A line has the blocks at its ends, too, that lines around it look into.
         let mut blocks = occupied[line].clone();
         for other in AROUND.iter().filter_map(|offset| beside(line, *offset)).map(|other| &occupied[other]) {
