@@ -1,0 +1,246 @@
+//! Laws of the systems that implicit steps solve.
+
+use super::*;
+use crate::elasticity::Method;
+use crate::geometry::{Outline, Sampling, Shape};
+use crate::kernel::{Kernel, KernelKind};
+use crate::material::{Law, Moduli};
+use crate::math::{Mat3, Quat};
+
+const S: Real = 0.1;
+
+fn cube() -> Vec<Vec3> {
+    Shape::Box { size: Vec3::new(0.6, 0.5, 0.4) }.sample(S, Sampling::Lattice)
+}
+
+fn sheet() -> Vec<Vec3> {
+    sheet_of([0.7, 0.6])
+}
+
+fn sheet_of(size: [Real; 2]) -> Vec<Vec3> {
+    Shape::Sheet { size, outline: Outline::Rectangle, relief: None }.sample(S, Sampling::Lattice)
+}
+
+fn body(rest: &[Vec3], method: Method) -> ElasticBody {
+    let kernel = Kernel::new(KernelKind::WendlandC2, 2.0 * S);
+    let moduli = Moduli::from_young_poisson(1e5, 0.3);
+    ElasticBody::new(rest.to_vec(), S.powi(3), 1000.0, kernel, method, moduli)
+}
+
+fn newton(law: Law) -> Method {
+    Method { law, solver: Solver::Newton, ..Method::of(Model::Peer2018) }
+}
+
+/// Stretched, bent and turned.
+fn deformed(rest: &[Vec3]) -> Vec<Vec3> {
+    let turn = Mat3::from_quat(Quat::from_axis_angle(Vec3::new(0.3, -0.5, 0.8).normalize(), 0.7));
+    let bend =
+        |X: &Vec3| turn * Vec3::new(1.1 * X.x + 0.2 * X.x * X.y, 1.05 * X.y + 0.1 * X.x * X.x, 1.08 * X.z);
+    rest.iter().map(bend).collect()
+}
+
+/// A wave of displacements, the same in every run.
+fn wave(n: usize) -> Vec<glam::Vec3> {
+    let of = |i: usize, k: f32| (i as f32 * 0.7 + k).sin();
+    (0..n).map(|i| glam::Vec3::new(of(i, 1.0), of(i, 2.0), of(i, 3.0))).collect()
+}
+
+fn product(
+    body: &mut ElasticBody,
+    p: &[glam::Vec3],
+    system: System,
+    tangents: Option<&[SliceTangent]>,
+) -> Vec<glam::Vec3> {
+    let (masses, held) = (vec![0.0; p.len()], vec![false; p.len()]);
+    let mut operator = Stiffness::new(body, &masses, &held, 1.0, system);
+    operator.tangents = tangents;
+    let mut y = vec![glam::Vec3::ZERO; p.len()];
+    operator.apply(p, &mut y);
+    y
+}
+
+fn distance(a: &[glam::Vec3], b: &[glam::Vec3]) -> f32 {
+    let norm = |v: &mut dyn Iterator<Item = glam::Vec3>| v.map(|x| x.length_squared()).sum::<f32>().sqrt();
+    norm(&mut a.iter().zip(b).map(|(a, b)| *a - *b)) / norm(&mut b.iter().copied())
+}
+
+#[test]
+fn the_energy_is_that_of_the_reference() {
+    for rest in [cube(), sheet()] {
+        for law in Law::ALL {
+            let (mut body, x) = (body(&rest, newton(law)), deformed(&rest));
+            for _ in 0..3 {
+                body.compute_forces(&x, &[]);
+            }
+            body.localize(x.len(), |i| x[i], &[]);
+            let (found, wanted) =
+                (body.energy(None), body.point_states(&x).iter().map(|s| s.energy).sum::<Real>());
+            assert!((found / wanted - 1.0).abs() < 1e-4, "{law:?}: {found} for {wanted}");
+        }
+    }
+}
+
+#[test]
+fn the_hessian_is_the_derivative_of_the_force() {
+    let rest = cube();
+    for law in Law::ALL {
+        let (mut body, x, p) = (body(&rest, newton(law)), deformed(&rest), wave(rest.len()));
+        let mut tangents = vec![SliceTangent::ZERO; rest.len().div_ceil(crate::math::LANES)];
+        let eps = 1e-3 * S;
+        let mut force = |sign: Real| {
+            let moved: Vec<Vec3> = x.iter().zip(&p).map(|(x, p)| *x + p.as_dvec3() * (sign * eps)).collect();
+            for _ in 0..3 {
+                body.compute_forces(&moved, &[]);
+            }
+            body.forces.clone()
+        };
+        let (plus, minus) = (force(1.0), force(-1.0));
+        let wanted: Vec<glam::Vec3> =
+            plus.iter().zip(&minus).map(|(a, b)| (*b - *a) / (2.0 * eps as f32)).collect();
+        body.compute_forces(&x, &[]);
+        body.localize(x.len(), |i| x[i], &[]);
+        body.energy(Some(&mut tangents));
+        let found = product(&mut body, &p, System::Whole, Some(&tangents));
+        let error = distance(&found, &wanted);
+        assert!(error < 5e-3, "{law:?}: {error}");
+    }
+}
+
+/// The velocities that the solve for the volume finds meet (M + dt² K_v) w = M w_s + dt f_v.
+#[test]
+fn the_volume_solve_meets_its_system() {
+    for rest in [cube(), sheet()] {
+        let split = Method { solver: Solver::Split, ..Method::of(Model::Kugelstadt2021) };
+        let mut body = body(&rest, split);
+        let (x, n, dt) = (deformed(&rest), rest.len(), 0.01);
+        let masses: Vec<f32> = (0..n).map(|i| 1.0 + (i % 3) as f32).collect();
+        let held: Vec<bool> = (0..n).map(|i| i % 11 == 0).collect();
+        let stretch: Vec<glam::Vec3> = wave(n).iter().zip(&held).map(|(w, h)| *w * !h as u8 as f32).collect();
+        for _ in 0..3 {
+            body.compute_forces(&x, &[]);
+        }
+        let whole = body.forces.clone();
+        body.compute_stretching_forces_at(n, |i| x[i], &[]);
+        let volume_force: Vec<glam::Vec3> = whole.iter().zip(&body.forces).map(|(a, b)| *a - *b).collect();
+        let mut volume = Volume::new(&body);
+        let tolerance = SolveTolerance::Relative(1e-5);
+        let step = VolumeStep { dt, masses: &masses, held: &held, tolerance, max_iterations: 200 };
+        let mut w = stretch.clone();
+        let first = volume.solve(&mut body, step, &mut w);
+        assert!(first.converged && first.iterations > 3, "{first:?}");
+        assert!(distance(&body.forces, &whole) < 1e-4);
+
+        let lambda = body.lambda.clone();
+        let mut stiffness = vec![glam::Vec3::ZERO; n];
+        let stress = |s: usize, rest: &SliceRest, R: Mat3x8, U: Mat3x8| {
+            let RC = R.mul_mat(rest.correction.full());
+            RC.scale(lambda.of_slice(s) * rest.volume * RC.dot(U))
+        };
+        body.respond(&w, 0.0, stress, |_, f| -f, &mut stiffness);
+        let of_free = |of: &dyn Fn(usize) -> glam::Vec3| -> Vec<glam::Vec3> {
+            (0..n).map(|i| if held[i] { glam::Vec3::ZERO } else { of(i) }).collect()
+        };
+        let dt = dt as f32;
+        let left = of_free(&|i| w[i] * masses[i] + stiffness[i] * (dt * dt));
+        let right = of_free(&|i| stretch[i] * masses[i] + volume_force[i] * dt);
+        assert!(distance(&left, &right) < 3e-5, "{}", distance(&left, &right));
+
+        // from the solution there is nothing to do
+        body.compute_stretching_forces_at(n, |i| x[i], &[]);
+        let again = volume.solve(&mut body, step, &mut stretch.clone());
+        assert!(again.converged && again.iterations <= 1, "{again:?}");
+    }
+}
+
+/// Bodies on a lattice: a box, a ball, a turned box, one with gaps, a hole and a stray particle, and a sheet, with
+/// the supports for which 18 and 26 neighbours have weight.
+fn bodies_on_a_lattice() -> Vec<(Vec<Vec3>, Real)> {
+    let block = Shape::Box { size: Vec3::new(1.9, 0.8, 0.7) }.sample(S, Sampling::Lattice);
+    let ball = Shape::Sphere { radius: 0.55 }.sample(S, Sampling::Lattice);
+    let turn = Quat::from_axis_angle(Vec3::new(0.3, -0.5, 0.8).normalize(), 0.7);
+    let turned: Vec<Vec3> = block.iter().map(|x| turn * *x).collect();
+    let is_left = |x: &Vec3| {
+        let gap = (x.x - 0.2).abs() < 0.15 && x.y > 0.0;
+        let hole = x.abs().max_element() < 0.2;
+        let notch = x.x < -0.5 && x.z > 0.0;
+        !(gap || hole || notch)
+    };
+    let mut ragged: Vec<Vec3> = block.iter().copied().filter(is_left).collect();
+    ragged.push(block[0] - Vec3::new(S, 0.0, 0.0));
+    let sheet = sheet_of([4.0, 4.0]);
+    [block, ball, turned, ragged, sheet]
+        .into_iter()
+        .flat_map(|rest| [(rest.clone(), 2.0), (rest, 2.5)])
+        .collect()
+}
+
+/// Backward Euler over cells is that over pairs: what one finds, the other confirms.
+#[test]
+fn a_solution_over_cells_solves_the_system_of_pairs() {
+    for (rest, support) in bodies_on_a_lattice() {
+        let n = rest.len();
+        let kernel = Kernel::new(KernelKind::WendlandC2, support * S);
+        let moduli = Moduli::from_young_poisson(1e5, 0.3);
+        let method = Method { tolerance: SolveTolerance::Relative(1e-5), ..Method::of(Model::Peer2018) };
+        let mut body = ElasticBody::new(rest.clone(), S.powi(3), 1000.0, kernel, method, moduli);
+        let x = deformed(&rest);
+        for _ in 0..3 {
+            body.compute_forces(&x, &[]);
+        }
+        let masses: Vec<Real> = (0..n).map(|i| 1.0 + 0.1 * (i % 3) as Real).collect();
+        let mut shelf = FactorShelf::default();
+        // the second step is so long that grids help
+        for dt in [0.01, 0.5] {
+            let mut solver = ImplicitSolver::new(&body, &masses, 0);
+            assert!(solver.cells.is_some(), "{n} particles, support {support}");
+            solver.prepare(&body, dt, &|i| i % 11 == 0, &mut shelf);
+            let free = |i: usize| !i.is_multiple_of(11) as u8 as f32;
+            solver.right = wave(n).iter().enumerate().map(|(i, w)| *w * free(i)).collect();
+            solver.set_cells(&body, dt);
+            let solved = solver.iterate(&mut body, dt, System::Whole, Start::Zero);
+            assert!(solved.converged && solved.iterations > 3, "{solved:?}");
+            let mut found = vec![glam::Vec3::ZERO; n];
+            let mut pairs = Stiffness::new(&mut body, &solver.masses, &solver.held, dt, System::Whole);
+            pairs.apply(&solver.change, &mut found);
+            // tolerance, and the rounding of the solution times the stiffness
+            let error = distance(&found, &solver.right);
+            assert!(error < 5e-5, "{n} particles, support {support}, dt {dt}: {error}");
+        }
+    }
+}
+
+#[test]
+fn points_off_the_lattice_have_no_cells() {
+    let moved = |jitter: Real| -> Vec<Vec3> {
+        let at = |(i, x): (usize, &Vec3)| *x + Vec3::splat((7.0 * i as Real).sin() * jitter * S);
+        cube().iter().enumerate().map(at).collect()
+    };
+    let has_cells = |rest: &[Vec3]| body(rest, Method::of(Model::Peer2018)).rest.cells.is_some();
+    assert!(has_cells(&moved(0.0)) && !has_cells(&moved(1e-3)));
+}
+
+#[test]
+fn the_assembled_stretching_matrix_is_its_operator() {
+    for rest in [cube(), sheet()] {
+        let mut body = body(&rest, Method::of(Model::Kugelstadt2021));
+        let n = rest.len();
+        let (masses, held): (Vec<f32>, Vec<bool>) =
+            ((0..n).map(|i| 1.0 + (i % 3) as f32).collect(), (0..n).map(|i| i % 11 == 0).collect());
+        let dt = 0.01;
+        let mut p = wave(n);
+        for (p, held) in p.iter_mut().zip(&held) {
+            *p *= !held as u8 as f32;
+        }
+        let matrix = Stretch {
+            rest: &body.rest,
+            masses: &masses,
+            held: &held,
+            stiffnesses: Stiffnesses::new(&body, dt),
+        }
+        .assemble();
+        let (mut by_matrix, mut by_operator) = (p.clone(), p.clone());
+        matrix.multiply(&p, &mut by_matrix);
+        Stiffness::new(&mut body, &masses, &held, dt, System::Stretch).apply(&p, &mut by_operator);
+        assert!(distance(&by_operator, &by_matrix) < 1e-5);
+    }
+}
