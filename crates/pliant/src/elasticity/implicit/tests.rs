@@ -209,6 +209,38 @@ fn a_solution_over_cells_solves_the_system_of_pairs() {
     }
 }
 
+/// Forces and rotations over cells are those over pairs.
+#[test]
+fn forces_over_cells_are_those_over_pairs() {
+    let mut compared = 0;
+    for (rest, support) in bodies_on_a_lattice() {
+        let kernel = Kernel::new(KernelKind::WendlandC2, support * S);
+        let moduli = Moduli::from_young_poisson(1e5, 0.3);
+        let method = Method::of(Model::Peer2018);
+        let mut pairs = ElasticBody::new(rest.clone(), S.powi(3), 1000.0, kernel, method, moduli);
+        if !CellSolver::deforms(&pairs) {
+            continue;
+        }
+        let (x, mut body) = (deformed(&rest), pairs.twin());
+        let mut solver = ImplicitSolver::new(&body, &vec![1.0; rest.len()], 0);
+        let cells = body.rest.clone();
+        // the rotations start from those of the last time
+        for _ in 0..3 {
+            pairs.compute_forces(&x, &[]);
+            solver.set_cells(&body, 0.01);
+            if let (Some(cells), Some(over_cells)) = (&cells.cells, &mut solver.cells) {
+                over_cells.deform(cells, &mut body, |i| x[i]);
+            }
+        }
+        let error = distance(&body.forces, &pairs.forces);
+        assert!(error < 1e-4, "{} particles, support {support}: {error}", rest.len());
+        let turned = |i: usize| body.rotation(i).angle_between(pairs.rotation(i));
+        assert!((0..rest.len()).all(|i| turned(i) < 1e-3), "{} particles", rest.len());
+        compared += 1;
+    }
+    assert!(compared >= 6, "{compared} bodies compared");
+}
+
 #[test]
 fn points_off_the_lattice_have_no_cells() {
     let moved = |jitter: Real| -> Vec<Vec3> {
