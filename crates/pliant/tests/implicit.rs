@@ -246,3 +246,18 @@ fn newton_survives_what_turns_bodies_inside_out() {
         assert!(share < most, "{law}: {share}");
     }
 }
+
+/// The nodes of grids on both sides of a sheet cannot be told apart by its particles, and the coarsest matrix is singular.
+#[test]
+fn a_stiff_sheet_that_bends_is_solved_with_grids() {
+    let text = "simulation = { spacing = 0.01, duration = 10, time_step = 0.002,
+                               contact = { between_bodies = false, within_body = false } }
+        materials.m = { youngs_modulus = 3e7, poisson_ratio = 0.3, model = 'peer2018' }
+        bodies = [{ name = 'sheet', material = 'm', shape = { type = 'sheet', size = [1, 1] },
+                    pins = [{ region = { type = 'box', min = [-9, -9, -9], max = [-0.48, 9, 9] } }] }]";
+    let mut simulation = build(text);
+    advance(&mut simulation, 6);
+    assert!(simulation.describe_solver(0, 0.002).is_some_and(|solver| solver.ends_with("with grids")));
+    let solves = simulation.solver_totals().part(SolvePart::Whole);
+    assert_eq!((solves.solves, solves.unconverged), (6, 0));
+}
