@@ -48,8 +48,8 @@ fn advance(simulation: &mut Simulation, steps: usize) {
 
 fn tip(simulation: &Simulation) -> Vec3 {
     let particles = simulation.particles();
-    let last = (0..particles.len())
-        .max_by(|&a, &b| particles.rest_positions[a].x.total_cmp(&particles.rest_positions[b].x));
+    let place = |i: usize| particles.rest_positions[i].dot(Vec3::new(1.0, 1e-3, 1e-6)); // one of those at the tip
+    let last = (0..particles.len()).max_by(|&a, &b| place(a).total_cmp(&place(b)));
     particles.positions[last.expect("a particle")]
 }
 

@@ -40,7 +40,7 @@ pub(super) struct Constants {
     /// Zero-energy stiffness z = alpha E / 8 [Pa].
     pub z: Real,
     /// Strength alpha of the zero-energy control.
-    zero_energy: Real,
+    pub zero_energy: Real,
     /// XSPH coefficient times density [kg/(m3 s)].
     pub xsph_density: Real,
     /// Do all particles turn as one? See `gathering.rs`.
@@ -216,7 +216,7 @@ impl ElasticBody {
         if self.constants.gathers {
             self.turn_as_one(n, &positions);
         }
-        self.localize(n, positions, velocities);
+        self.localize(positions, velocities);
         let deformation = self.deform();
         self.sum_forces();
         deformation
@@ -271,13 +271,8 @@ impl ElasticBody {
     }
 
     /// Single-precision displacements from the rigid frame of a particle in the middle of the body.
-    pub(super) fn localize(
-        &mut self,
-        n: usize,
-        positions: impl Fn(usize) -> Vec3 + Sync,
-        velocities: &[Vec3],
-    ) {
-        let middle = n / 2;
+    pub(super) fn localize(&mut self, positions: impl Fn(usize) -> Vec3 + Sync, velocities: &[Vec3]) {
+        let middle = self.rest.middle;
         let center = positions(middle);
         let velocity = |i: usize| velocities.get(i).copied().unwrap_or(Vec3::ZERO);
         let mean_velocity = velocity(middle);

@@ -22,7 +22,8 @@ use super::stretch::{FactorShelf, Stiffnesses, Stretch, StretchFactor, factor_pa
 use super::volume::{Volume, VolumeStep};
 use super::{Deformation, ElasticBody, Model, SolveTolerance, Solver};
 use crate::linear::{ConjugateGradients, Factor, Operator, Preconditioner, SolveWork, Solved, Tolerance};
-use crate::math::{CHUNK, Lane, Mat3x8, Real, Vec3};
+use crate::math::{CHUNK, Lane, Mat3x8, Real, Vec3, sum};
+use glam::DVec2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -222,10 +223,22 @@ impl ImplicitSolver {
         };
         self.set_right_hand_side(body, step);
         let mut report = SolveReport::default();
-        report.note(SolvePart::Whole, self.iterate(body, step.dt, System::Whole, Start::LastStep));
-        let rows = self.trend.par_iter_mut().zip(&self.change).zip(&self.start).with_min_len(CHUNK);
-        rows.for_each(|((trend, now), before)| *trend = *now - *before);
-        self.start.copy_from_slice(&self.change);
+        let ease = self.ease(body, step.dt);
+        let tolerance = self.tolerance;
+        if let SolveTolerance::Relative(value) = &mut self.tolerance {
+            *value *= ease;
+        }
+        let mut solved = self.iterate(body, step.dt, System::Whole, Start::LastStep);
+        self.tolerance = tolerance;
+        if matches!(tolerance, SolveTolerance::Relative(_)) {
+            solved.residual /= ease;
+        }
+        report.note(SolvePart::Whole, solved);
+        let rows = self.trend.par_iter_mut().zip(&mut self.start).zip(&self.change).with_min_len(CHUNK);
+        rows.for_each(|((trend, start), now)| (*trend, *start) = (*now - *start, *now));
+        if self.trend.is_empty() {
+            self.start.copy_from_slice(&self.change);
+        }
         (deformation, report)
     }
 
@@ -375,6 +388,20 @@ impl ImplicitSolver {
         rows.filter(|(_, held)| **held).for_each(|(trend, _)| *trend = glam::Vec3::ZERO);
     }
 
+    /// What acts on the body, M (v* - v), over the right-hand side, if it is more: near rest the two parts of the
+    /// right-hand side cancel, and a residual relative to what is left would be one relative to its rounding.
+    fn ease(&self, body: &ElasticBody, dt: Real) -> Real {
+        let (right, forces, held, dt) = (&self.right, &body.forces, &self.held, dt as f32);
+        let squares = sum(right.len(), DVec2::ZERO, |i| match held[i] {
+            true => DVec2::ZERO,
+            false => {
+                let kick = right[i] - forces[i] * dt;
+                DVec2::new(right[i].length_squared() as Real, kick.length_squared() as Real)
+            }
+        });
+        if squares.x > 0.0 { (squares.y / squares.x).sqrt().max(1.0) } else { 1.0 }
+    }
+
     /// Sets the system over cells for the rotations that the body has.
     fn set_cells(&mut self, body: &ElasticBody, dt: Real) {
         if let (Some(cells), Some(solver)) = (&body.rest.cells, &mut self.cells) {
@@ -397,6 +424,9 @@ impl ImplicitSolver {
                 Start::Zero => None,
                 Start::LastStep => Some(&next),
             };
+            if self.preconditioner.grids().is_some() {
+                solver.prepare_cycle(cells, body, &self.preconditioner);
+            }
             let (right, change) = (&self.right, &mut self.change);
             return solver.solve(cells, (right, seed), change, when, self.preconditioner.grids());
         }

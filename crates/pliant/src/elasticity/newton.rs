@@ -120,7 +120,7 @@ impl Newton {
             |w: &[glam::Vec3]| sum(n, 0.0, |i| 0.5 * (masses[i] * (w[i] - kick(i)).length_squared()) as Real);
         let mut energy_at =
             |body: &mut ElasticBody, w: &[glam::Vec3], tangents: Option<&mut [SliceTangent]>| {
-                body.localize(n, |i| place(w, i), &[]);
+                body.localize(|i| place(w, i), &[]);
                 inertia(w) + body.energy(tangents)
             };
 

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 /// Stiffness numbers above which grids pay, for rods, sheets and solids.
 const GRIDS_PAY: [Real; 3] = [3000.0, 50.0, 15.0];
 /// The same where iterations are over cells, and cost a fifth.
-const GRIDS_PAY_OVER_CELLS: [Real; 3] = [3000.0, 1000.0, 200.0];
+const GRIDS_PAY_OVER_CELLS: [Real; 3] = [3000.0, 1000.0, 40.0];
 
 /// What of the diagonal of K does not change: sums over the particles k whose gradient particle i enters, with its
 /// coefficient w_k, in the rest frame.
@@ -73,8 +73,13 @@ impl BodyPreconditioner {
     /// The mean of the diagonal's three entries at particle i of M + dt² K.
     pub fn mean_diagonal(&self, body: &ElasticBody, i: usize, mass: f32, dt: Real) -> f32 {
         let (mu, lambda, z) = (body.moduli.shear as f32, body.lambda_of(i) as f32, body.constants.z as f32);
+        mass + (dt * dt) as f32 * self.mean_stiffness(i, (mu, lambda, z))
+    }
+
+    /// The same of K, with these moduli and this zero-energy stiffness.
+    pub fn mean_stiffness(&self, i: usize, (mu, lambda, z): (f32, f32, f32)) -> f32 {
         let block = self.diagonals[i].block(System::Whole, mu, lambda, z);
-        mass + (dt * dt) as f32 * (block.x_axis.x + block.y_axis.y + block.z_axis.z) / 3.0
+        (block.x_axis.x + block.y_axis.y + block.z_axis.z) / 3.0
     }
 
     /// The grids of the system it is set for, if there are any.

@@ -3,7 +3,7 @@
 use super::cells::Cells;
 use super::{Method, Model};
 use crate::kernel::Kernel;
-use crate::math::{LANES, Lane, Mat3, Real, Sym3x8, Vec3, outer, pseudo_inverse};
+use crate::math::{LANES, Lane, Mat3, Real, Sym3x8, Vec3, max_with_index, outer, pseudo_inverse, sum};
 use crate::neighbors::RestNeighbors;
 use rayon::prelude::*;
 
@@ -46,6 +46,8 @@ pub(super) struct Rest {
     pub matching: Vec<Sym3x8>,
     /// Rest positions, turned as the body stands at the start.
     pub positions: Vec<Vec3>,
+    /// The particle nearest to the centre.
+    pub middle: usize,
     pub volumes: Vec<Real>,
     /// The layout of an implicit body on a lattice.
     pub cells: Option<Cells>,
@@ -113,6 +115,7 @@ impl Rest {
             ranks,
             ratios,
             matching,
+            middle: nearest_to_center(&positions),
             positions,
             volumes,
             cells: None,
@@ -120,6 +123,11 @@ impl Rest {
         rest.cells = if method.model.is_implicit() { Cells::of(&rest) } else { None };
         rest
     }
+}
+
+fn nearest_to_center(positions: &[Vec3]) -> usize {
+    let center = sum(positions.len(), Vec3::ZERO, |i| positions[i]) / positions.len().max(1) as Real;
+    max_with_index(positions.len(), |i| -positions[i].distance_squared(center)).1
 }
 
 /// Neighbours with the weights of corrected gradients, and how many there are inside a lattice. The fit does not ask for

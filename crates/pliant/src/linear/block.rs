@@ -21,8 +21,8 @@ pub fn pair(a: usize, b: usize) -> usize {
 
 /// An entry of a symmetric matrix on one vector a node.
 pub trait Block: Copy + Send + Sync + AddAssign {
-    /// The coefficients of one particle.
-    type Point: Copy;
+    /// The coefficients of one particle, or the mean of several.
+    type Point: Copy + AddAssign;
     /// Unknowns of a node that depend on one another.
     const WIDTH: usize;
     const ZERO: Self;
@@ -35,8 +35,15 @@ pub trait Block: Copy + Send + Sync + AddAssign {
     /// Sums of the magnitudes of each of its rows.
     fn row_sums(self) -> Vec3A;
 
-    /// Adds a particle where the corners' functions have values w and gradients g.
-    fn add_point(element: &mut Element<Self>, w: &[f32; CORNERS], g: &[Vec3A; CORNERS], point: Self::Point);
+    /// The identity times a number.
+    fn multiple(value: f32) -> Self;
+    fn mass(point: &Self::Point) -> f32;
+    /// The mean of `count` particles, one of which is given, from their sum.
+    fn mean(sum: Self::Point, count: usize, one: Self::Point) -> Self::Point;
+
+    /// Adds the stiffness of particles with these coefficients, of whose gradients g of the corners' functions the sums
+    /// Σ g_a ⊗ g_b are given, pair by pair.
+    fn add_stiffness(element: &mut Element<Self>, slopes: &Element<Mat3A>, point: Self::Point);
 }
 
 /// A particle of a system that acts alike on the three coordinates: energy ½ mass |v|² + ½ stiffness |∇v|².
@@ -57,6 +64,23 @@ pub struct CorotatedPoint {
     pub lambda: f32,
     /// Rotation R; in sheets and rods R (I - N), N the projector onto the missing dimensions.
     pub rotation: Mat3A,
+}
+
+impl AddAssign for ScalarPoint {
+    fn add_assign(&mut self, other: ScalarPoint) {
+        self.mass += other.mass;
+        self.stiffness += other.stiffness;
+    }
+}
+
+impl AddAssign for CorotatedPoint {
+    #[inline(always)]
+    fn add_assign(&mut self, other: CorotatedPoint) {
+        self.mass += other.mass;
+        self.mu += other.mu;
+        self.lambda += other.lambda;
+        self.rotation += other.rotation;
+    }
 }
 
 impl Block for f32 {
@@ -86,13 +110,21 @@ impl Block for f32 {
         Vec3A::splat(self.abs())
     }
 
-    #[inline(always)]
-    fn add_point(element: &mut Element<f32>, w: &[f32; CORNERS], g: &[Vec3A; CORNERS], point: ScalarPoint) {
-        for a in 0..CORNERS {
-            for b in a..CORNERS {
-                element[pair(a, b)] += point.mass * w[a] * w[b] + point.stiffness * g[a].dot(g[b]);
-            }
-        }
+    fn multiple(value: f32) -> f32 {
+        value
+    }
+
+    fn mass(point: &ScalarPoint) -> f32 {
+        point.mass
+    }
+
+    fn mean(sum: ScalarPoint, count: usize, _: ScalarPoint) -> ScalarPoint {
+        let part = 1.0 / count as f32;
+        ScalarPoint { mass: sum.mass * part, stiffness: sum.stiffness * part }
+    }
+
+    fn add_stiffness(element: &mut Element<f32>, slopes: &Element<Mat3A>, point: ScalarPoint) {
+        element.iter_mut().zip(slopes).for_each(|(entry, gg)| *entry += point.stiffness * trace(*gg));
     }
 }
 
@@ -123,24 +155,60 @@ impl Block for Mat3A {
         self.x_axis.abs() + self.y_axis.abs() + self.z_axis.abs()
     }
 
-    /// With h = R g the block of the pair is m w_a w_b I + mu (h_a·h_b I + h_b ⊗ h_a) + lambda h_a ⊗ h_b.
-    #[inline(always)]
-    fn add_point(
-        element: &mut Element<Mat3A>,
-        w: &[f32; CORNERS],
-        g: &[Vec3A; CORNERS],
-        point: CorotatedPoint,
-    ) {
-        let CorotatedPoint { mass, mu, lambda, rotation: R } = point;
-        let h = g.map(|g| R * g);
+    fn multiple(value: f32) -> Mat3A {
+        Mat3A::from_diagonal(Vec3::splat(value))
+    }
+
+    fn mass(point: &CorotatedPoint) -> f32 {
+        point.mass
+    }
+
+    /// Rotations that differ have a mean that is smaller than they are: it is given the size of one of them, or a bent
+    /// cell would seem softer than it is.
+    fn mean(sum: CorotatedPoint, count: usize, one: CorotatedPoint) -> CorotatedPoint {
+        let size = |m: Mat3A| {
+            (m.x_axis.length_squared() + m.y_axis.length_squared() + m.z_axis.length_squared()).sqrt()
+        };
+        let (part, least) = (1.0 / count as f32, 0.1 * count as f32 * size(one.rotation));
+        let rotation = sum.rotation * (size(one.rotation) / size(sum.rotation).max(least));
+        CorotatedPoint { mass: sum.mass * part, mu: sum.mu * part, lambda: sum.lambda * part, rotation }
+    }
+
+    /// With h = R g the block of a pair is mu (h_a·h_b I + h_b ⊗ h_a) + lambda h_a ⊗ h_b.
+    fn add_stiffness(element: &mut Element<Mat3A>, slopes: &Element<Mat3A>, point: CorotatedPoint) {
+        let CorotatedPoint { mu, lambda, rotation: R, .. } = point;
+        let turned_back = R.transpose();
+        for (block, gg) in element.iter_mut().zip(slopes) {
+            let hh = R * *gg * turned_back;
+            *block += hh.transpose() * mu + hh * lambda + Mat3A::multiple(mu * trace(hh));
+        }
+    }
+}
+
+fn trace(m: Mat3A) -> f32 {
+    m.x_axis.x + m.y_axis.y + m.z_axis.z
+}
+
+/// Σ g_a ⊗ g_b over points at these fractions of a cell of size 1.
+pub fn slopes_of(fractions: impl Iterator<Item = [f32; 3]>) -> Element<Mat3A> {
+    let mut slopes = [Mat3A::ZERO; CORNER_PAIRS];
+    for g in fractions.map(gradients) {
         for a in 0..CORNERS {
-            let (mu_h, lambda_h) = (h[a] * mu, h[a] * lambda);
             for b in a..CORNERS {
-                let diagonal = mass * w[a] * w[b] + mu_h.dot(h[b]);
-                let column = |k: usize| h[b] * mu_h[k] + lambda_h * h[b][k];
-                let block = Mat3A::from_cols(column(0), column(1), column(2));
-                element[pair(a, b)] += block + Mat3A::from_diagonal(Vec3::splat(diagonal));
+                slopes[pair(a, b)] += Mat3A::from_cols(g[a] * g[b].x, g[a] * g[b].y, g[a] * g[b].z);
             }
+        }
+    }
+    slopes
+}
+
+/// Adds m w_a w_b for corner functions of these values.
+#[inline(always)]
+pub fn add_mass(masses: &mut Element<f32>, w: &[f32; CORNERS], mass: f32) {
+    for a in 0..CORNERS {
+        let mass_w = mass * w[a];
+        for b in a..CORNERS {
+            masses[pair(a, b)] += mass_w * w[b];
         }
     }
 }
@@ -154,7 +222,7 @@ pub fn weights(f: [f32; 3]) -> [f32; CORNERS] {
 
 /// Gradients of the corners' trilinear functions in a cell of size 1.
 #[inline(always)]
-pub fn gradients(f: [f32; 3]) -> [Vec3A; CORNERS] {
+fn gradients(f: [f32; 3]) -> [Vec3A; CORNERS] {
     let side = |k: usize, d: usize| if k >> d & 1 == 1 { f[d] } else { 1.0 - f[d] };
     let slope = |k: usize, d: usize| if k >> d & 1 == 1 { 1.0 } else { -1.0 };
     std::array::from_fn(|k| {

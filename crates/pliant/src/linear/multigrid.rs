@@ -18,12 +18,12 @@
 //! The grids lie in the rest shape and are laid once. Another step, other moduli or rotations need `update`, which
 //! costs about as much as one product with A.
 
-use super::block::{Block, CORNERS, Element, gradients, weights};
+use super::block::{Block, CORNER_PAIRS, CORNERS, Element, add_mass, slopes_of, weights};
 use super::dense::DenseFactor;
 use super::lattice::{Lattice, find, key};
 use super::level::{Level, NODES_PER_TASK};
 use crate::math::{CHUNK, Real, Vec3};
-use glam::Vec3A;
+use glam::{Mat3A, Vec3A};
 use rayon::prelude::*;
 
 /// Cells of the finest grid are this many particle spacings wide.
@@ -45,8 +45,8 @@ pub struct Multigrid<B> {
     held: Vec<u32>,
     /// Cell and place in it of each particle; held particles are in no cell.
     places: Vec<Place>,
-    /// 1 / H.
-    inverse_cell: f32,
+    /// Σ g_a ⊗ g_b over the particles of each cell, g the gradients of its corners' functions.
+    slopes: Vec<Element<Mat3A>>,
     /// Sums over the particles of each cell for its corners; one more, zero.
     sums: Vec<[Vec3A; CORNERS]>,
     levels: Vec<Level<B>>,
@@ -79,11 +79,18 @@ impl<B: Block> Multigrid<B> {
         let before = |limit: (u32, bool)| {
             order.partition_point(|&i| (cell_numbers[i as usize], is_held(i as usize)) < limit) as u32
         };
+        let starts: Vec<u32> = (0..=cells as u32).map(|c| before((c, false))).collect();
+        let places: Vec<Place> = rest.par_iter().enumerate().map(place).collect();
+        let slopes = |c: usize| {
+            let particles = &order[starts[c] as usize..starts[c + 1] as usize];
+            let slopes = slopes_of(particles.iter().map(|&i| places[i as usize].fractions));
+            slopes.map(|slope| slope * (1.0 / (size * size)) as f32)
+        };
         Multigrid {
-            starts: (0..=cells as u32).map(|c| before((c, false))).collect(),
+            slopes: (0..cells).into_par_iter().with_min_len(CELLS_PER_TASK).map(slopes).collect(),
+            starts,
             held: (0..cells as u32).map(|c| before((c, true))).collect(),
-            places: rest.par_iter().enumerate().map(place).collect(),
-            inverse_cell: (1.0 / size) as f32,
+            places,
             sums: vec![[Vec3A::ZERO; CORNERS]; cells + 1],
             levels: levels_from(lattice),
             coarsest: DenseFactor::default(),
@@ -102,23 +109,28 @@ impl<B: Block> Multigrid<B> {
         self.coarsest.set(last);
     }
 
-    /// The elements of the finest grid.
+    /// The elements of the finest grid. The particles of a cell share the mean of their coefficients, masses excepted.
     fn elements(&self, point: impl Fn(usize) -> B::Point + Sync) -> Vec<Element<B>> {
         let element = |c: usize| {
-            let mut sum = [B::ZERO; _];
-            for &i in &self.order[self.starts[c] as usize..self.starts[c + 1] as usize] {
-                let f = self.fractions(i as usize);
-                let g = gradients(f).map(|g| g * self.inverse_cell);
-                B::add_point(&mut sum, &weights(f), &g, point(i as usize));
+            let particles = &self.order[self.starts[c] as usize..self.starts[c + 1] as usize];
+            let mut masses = [0.0; CORNER_PAIRS];
+            let mut sum: Option<B::Point> = None;
+            for &i in particles {
+                let point = point(i as usize);
+                add_mass(&mut masses, &weights(self.places[i as usize].fractions), B::mass(&point));
+                match &mut sum {
+                    Some(sum) => *sum += point,
+                    None => sum = Some(point),
+                }
             }
-            sum
+            let mut element = masses.map(B::multiple);
+            if let (Some(sum), Some(&first)) = (sum, particles.first()) {
+                let mean = B::mean(sum, particles.len(), point(first as usize));
+                B::add_stiffness(&mut element, &self.slopes[c], mean);
+            }
+            element
         };
         (0..self.held.len()).into_par_iter().with_min_len(CELLS_PER_TASK).map(element).collect()
-    }
-
-    #[inline(always)]
-    fn fractions(&self, i: usize) -> [f32; 3] {
-        self.places[i].fractions
     }
 
     /// z += P (V-cycle) Pᵀ r. One scope, as the many small passes would each wake the pool from outside.
@@ -188,7 +200,7 @@ impl<B: Block> Multigrid<B> {
     pub fn bytes(&self) -> usize {
         (self.order.len() + self.starts.len() + self.held.len()) * size_of::<u32>()
             + self.places.len() * size_of::<Place>()
-            + self.sums.len() * size_of::<[Vec3A; CORNERS]>()
+            + self.sums.len() * (size_of::<[Vec3A; CORNERS]>() + size_of::<Element<Mat3A>>())
             + self.levels.iter().map(Level::bytes).sum::<usize>()
             + self.coarsest.bytes()
     }

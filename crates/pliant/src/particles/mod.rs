@@ -1,8 +1,10 @@
 //! One store for the particles of all bodies: structure of arrays, bodies as contiguous ranges.
 
 mod hilbert;
+mod lines;
 
 pub use hilbert::hilbert_order;
+pub use lines::line_order;
 
 use crate::math::{Real, Vec3};
 use std::ops::Range;

@@ -8,13 +8,13 @@ use super::{
     Body, BodySetup, PlacedLoad, Pressure, PressureTotals, Removed, Setup, Simulation, Solid, SolverTotals,
     StageTimes,
 };
-use crate::elasticity::{ElasticBody, FactorShelf, ImplicitSolver, Method, StableStep};
+use crate::elasticity::{ElasticBody, FactorShelf, ImplicitSolver, Method, Solver, StableStep};
 use crate::forces::contact::{ContactBody, ParticleContacts, SurfaceLaw};
 use crate::forces::rigid_contact::RigidContacts;
-use crate::geometry::Region;
+use crate::geometry::{Region, Sampling};
 use crate::kernel::Kernel;
 use crate::math::{Mat3, Real, Vec3};
-use crate::particles::{FREE, Particle, Particles, hilbert_order};
+use crate::particles::{FREE, Particle, Particles, hilbert_order, line_order};
 use crate::rigid::RigidWorld;
 use thiserror::Error;
 
@@ -47,7 +47,7 @@ impl Simulation {
                     Some(first) if body.method.is_some() => {
                         particles.rest_positions[bodies[first].range.clone()].to_vec()
                     }
-                    _ => in_curve_order(body.shape.sample(setup.spacing, body.sampling)),
+                    _ => body.in_order(body.shape.sample(setup.spacing, body.sampling), setup.spacing),
                 };
             let (built, overlapping) =
                 build_body(index, &setup, rest, kernel, twin, &occupied, &mut particles)?;
@@ -197,10 +197,6 @@ fn ten_times(setup: &Setup, particles: &Particles) -> Region {
     Region::Box { min: center - half, max: center + half }
 }
 
-fn in_curve_order(points: Vec<Vec3>) -> Vec<Vec3> {
-    hilbert_order(&points).into_iter().map(|i| points[i as usize]).collect()
-}
-
 /// The particles at t = 0, or the number of a pin that holds none.
 fn place_particles(body: &BodySetup, rest: &[Vec3], mass: Real) -> Result<Vec<Particle>, usize> {
     let center = rest.iter().sum::<Vec3>() / rest.len() as Real;
@@ -239,9 +235,24 @@ fn place_loads(body: &BodySetup, rest: &[Vec3]) -> Result<Vec<PlacedLoad>, usize
 }
 
 impl BodySetup {
-    /// Has the same rest positions.
+    /// Its points in the order in which they are stored.
+    fn in_order(&self, points: Vec<Vec3>, spacing: Real) -> Vec<Vec3> {
+        let order = match self.is_in_lines() {
+            true => line_order(&points, spacing),
+            false => hilbert_order(&points),
+        };
+        order.into_iter().map(|i| points[i as usize]).collect()
+    }
+
+    /// Is it solved over cells, which lie in lines? Others follow a curve that keeps neighbours near.
+    fn is_in_lines(&self) -> bool {
+        let over_cells = |m: Method| m.model.is_implicit() && m.solver == Solver::Linear;
+        self.sampling == Sampling::Lattice && self.method.is_some_and(over_cells)
+    }
+
+    /// Has the same rest positions, in the same order.
     fn fills_space_as(&self, o: &BodySetup) -> bool {
-        self.shape == o.shape && self.sampling == o.sampling
+        self.shape == o.shape && self.sampling == o.sampling && self.is_in_lines() == o.is_in_lines()
     }
 
     /// Has the same rest state but for a rotation, and the same stiffness for its mass.

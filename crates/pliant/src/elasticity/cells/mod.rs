@@ -14,6 +14,7 @@
 #![allow(non_snake_case)] // C, Q, X as in the theory
 
 mod columns;
+mod cycle;
 mod solver;
 mod stencil;
 
@@ -204,7 +205,13 @@ fn places_on_lattice(positions: &[Vec3], neighbors: &RestNeighbors) -> Option<(M
     let low = places.iter().fold(IVec3::MAX, |low, place| low.min(*place));
     let high = places.iter().fold(IVec3::MIN, |high, place| high.max(*place));
     let size = (high - low).to_array();
-    let longest = (0..3).max_by_key(|&k| (size[k], 2 - k)).unwrap_or(0);
+    // of axes alike, the one along which particles follow one another
+    let mut runs = [0; 3];
+    for pair in places.windows(2) {
+        let step = (pair[1] - pair[0]).abs().to_array();
+        (0..3).filter(|&k| step[k] == 1).for_each(|k| runs[k] += 1);
+    }
+    let longest = (0..3).max_by_key(|&k| (size[k], runs[k])).unwrap_or(0);
     let turned = |v: IVec3| IVec3::new(v[longest], v[(longest + 1) % 3], v[(longest + 2) % 3]);
     places.iter_mut().for_each(|place| *place = turned(*place - low));
     let axis = |k: usize| axes.col((longest + k) % 3);

@@ -2,13 +2,14 @@
 //!
 //! An iteration is four passes over the cells, the first three of them band by band:
 //!   x += a p, p = z + b p;   the two of q = A p, with p·q;   r -= a q, with the size of r and r·z.
-//! z = D⁻¹ r, D the mean of the diagonal's three entries a particle, is computed where it is needed; in stiff bodies grids
-//! add to it. (Blocks of the diagonal turned by R save no iteration: inside a lattice they are multiples of the
+//! z = D⁻¹ r, D the mean of the diagonal's three entries a particle, is computed where it is needed; in stiff bodies z is
+//! that of a cycle over cells and grids (`cycle.rs`). (Blocks of the diagonal turned by R save no iteration: inside a lattice they are multiples of the
 //! identity.) Sums are in single precision within a task and in double precision above, in an order that no thread
 //! changes.
 
-use super::columns::{Columns, each, lane, put, put_all, sum, total};
-use super::stencil::{Frame, Stiffness};
+use super::columns::{Columns, View, each, lane, put, put_all, sum, total};
+use super::cycle::Cycle;
+use super::stencil::Stiffness;
 use super::{Cells, NOBODY, Task};
 use crate::elasticity::body::Constants;
 use crate::elasticity::preconditioner::BodyPreconditioner;
@@ -22,19 +23,23 @@ use rayon::prelude::*;
 /// The system of a body in cells, and the vectors of its solver.
 #[derive(Clone, Debug)]
 pub(in crate::elasticity) struct CellSolver {
-    stiffness: Stiffness,
+    pub(super) stiffness: Stiffness,
     dt: Real,
     held: Vec<bool>,
-    lambdas: Columns<1>,
+    pub(super) lambdas: Columns<1>,
     /// Masses; dt² of particles that are free; D⁻¹.
-    inertia: Columns<3>,
+    pub(super) inertia: Columns<3>,
     /// R'.
-    rotations: Columns<4>,
+    pub(super) rotations: Columns<4>,
     x: Columns<3>,
-    r: Columns<3>,
-    p: Columns<3>,
-    q: Columns<3>,
-    stresses: Columns<9>,
+    pub(super) r: Columns<3>,
+    pub(super) p: Columns<3>,
+    pub(super) q: Columns<3>,
+    pub(super) stresses: Columns<9>,
+    /// The least m / D of a free particle.
+    pub(super) least_inertia: f32,
+    /// Of stiff bodies.
+    pub(super) cycle: Option<Cycle>,
 }
 
 /// The particles of a step.
@@ -59,6 +64,8 @@ impl CellSolver {
             lambdas: Columns::new(count, 22),
             x: Columns::new(count, 23),
             r: Columns::new(count, 26),
+            least_inertia: 1.0,
+            cycle: None,
         }
     }
 
@@ -80,15 +87,29 @@ impl CellSolver {
             (self.stiffness, self.dt) = (stiffness, dt);
             self.held.clear();
             self.held.extend(particles.held);
+            self.least_inertia = 1.0;
             let Particles { masses, held } = particles;
             for (i, &cell) in cells.cell_of.iter().enumerate() {
                 let gain = if held[i] { 0.0 } else { (dt * dt) as f32 };
                 let diagonal = preconditioner.mean_diagonal(body, i, masses[i], dt);
+                if !held[i] {
+                    self.least_inertia = self.least_inertia.min(masses[i] / diagonal);
+                }
                 self.inertia.set(cell as usize, [masses[i], gain, 1.0 / diagonal]);
                 self.lambdas.set(cell as usize, [body.lambda_of(i) as f32]);
             }
         }
         self.turn(cells, body);
+    }
+
+    /// Sees to it that cycles are for the body's moduli.
+    pub fn prepare_cycle(&mut self, cells: &Cells, body: &ElasticBody, preconditioner: &BodyPreconditioner) {
+        self.cycle = Some(Cycle::new(cells, body, preconditioner, self.cycle.take()));
+    }
+
+    /// What the last cycle found.
+    pub(super) fn solution(&self) -> View<'_, 3> {
+        self.cycle.as_ref().map_or_else(|| self.x.view(), |cycle| cycle.z.view())
     }
 
     /// Takes the body's rotations.
@@ -125,7 +146,7 @@ impl CellSolver {
         body: &mut ElasticBody,
         positions: impl Fn(usize) -> DVec3 + Sync,
     ) -> Deformation {
-        let (rest, middle) = (&body.rest.positions, body.len() / 2);
+        let (rest, middle) = (&body.rest.positions, body.rest.middle);
         let (center, rest_center) = (positions(middle), rest[middle]);
         let turn = Mat3::from_quat(body.rotation(middle));
         let displacement = |i: usize| ((positions(i) - center) - turn * (rest[i] - rest_center)).as_vec3();
@@ -173,12 +194,13 @@ impl CellSolver {
             SolveTolerance::Relative(_) => sum.sqrt() / b_norm,
             SolveTolerance::Absolute(_) => sum / right.len() as f64,
         };
-        self.load(cells, right);
-        let mut sums = match seed {
+        spread(cells, |i| right[i], &mut self.r);
+        self.x.of(&cells.tasks).into_iter().for_each(|column| column.fill(0.0));
+        let (mut a, mut sums) = match seed {
             Some(seed) => self.go_along(cells, seed, tolerance),
-            None => self.reduce(cells, 0.0, tolerance),
+            None => self.stay(cells, tolerance),
         };
-        let (mut a, mut rz) = (0.0, 0.0);
+        let mut rz = 0.0;
         loop {
             solved.residual = size(sums.x);
             if !solved.residual.is_finite() {
@@ -187,8 +209,14 @@ impl CellSolver {
             if solved.residual <= bound || solved.breakdown.is_some() || solved.iterations == max_iterations {
                 break;
             }
-            if let Some(grids) = grids.as_deref_mut() {
-                sums.y += self.approximate(cells, grids);
+            if let Some(around) = grids.as_deref_mut() {
+                let product = self.cycle(cells, around);
+                if Breakdown::of(product).is_some() {
+                    // not positive: go on with the diagonal
+                    (grids, rz) = (None, 0.0);
+                } else {
+                    sums.y = product;
+                }
             }
             solved.breakdown = Breakdown::of(sums.y);
             if solved.breakdown.is_some() {
@@ -196,7 +224,7 @@ impl CellSolver {
             }
             let b = if rz == 0.0 { 0.0 } else { (sums.y / rz) as f32 };
             rz = sums.y;
-            let curvature = self.multiply(cells, Some((a, b)), grids.as_deref());
+            let curvature = self.multiply(cells, Some((a, b)), grids.is_some());
             solved.breakdown = Breakdown::of(curvature);
             if solved.breakdown.is_some() {
                 a = 0.0;
@@ -215,70 +243,68 @@ impl CellSolver {
         solved
     }
 
-    /// r = right; x, p and q are zero.
-    fn load(&mut self, cells: &Cells, right: &[Vec3]) {
-        for column in self.x.of(&cells.tasks).into_iter().chain(self.p.of(&cells.tasks)) {
-            column.fill(0.0);
+    /// Starts at x; p and q are zero. Gives what `go_along` gives.
+    fn stay(&mut self, cells: &Cells, tolerance: SolveTolerance) -> (f32, DVec2) {
+        for columns in [&mut self.p, &mut self.q] {
+            columns.of(&cells.tasks).into_iter().for_each(|column| column.fill(0.0));
         }
-        self.q.of(&cells.tasks).into_iter().for_each(|column| column.fill(0.0));
-        spread(cells, |i| right[i], &mut self.r);
+        (0.0, self.reduce(cells, 0.0, tolerance))
     }
 
-    /// A step along p = seed that makes the error smallest: x += a p, r -= a A p with a = p·r / p·A p. Gives what `reduce`
-    /// gives.
+    /// A step along p = seed that makes the error smallest: r -= a A p with a = p·r / p·A p. Gives a, by which x is still to
+    /// be moved along p, and what `reduce` gives.
     fn go_along(
         &mut self,
         cells: &Cells,
         seed: &(dyn Fn(usize) -> Vec3 + Sync),
         tolerance: SolveTolerance,
-    ) -> DVec2 {
-        spread(cells, seed, &mut self.p);
-        let curvature = self.multiply(cells, None, None);
-        let (p, r) = (self.p.view(), self.r.view());
-        let gain = sum(&cells.tasks, [], |task, []| {
-            let mut gain = Lane::ZERO;
-            for slice in &cells.slices[task.slices.clone()] {
-                for k in 0..3 {
-                    gain = p.lane(k, slice.cell).mul_add(r.lane(k, slice.cell), gain);
+    ) -> (f32, DVec2) {
+        let r = self.r.view();
+        let gain = sum(&cells.tasks, self.p.of(&cells.tasks), |task, [x, y, z]| {
+            let mut gain = 0.0;
+            for (at, (cell, &i)) in task.cells.clone().zip(&cells.particle_of[task.cells.clone()]).enumerate()
+            {
+                if i != NOBODY {
+                    let p = seed(i as usize);
+                    Vec3 { x: x[at], y: y[at], z: z[at] } = p;
+                    let r = |k: usize| r.get(k, cell as u32);
+                    gain += p.dot(Vec3::new(r(0), r(1), r(2))) as f64;
                 }
             }
-            DVec2::new(total(gain), 0.0)
+            DVec2::new(gain, 0.0)
         });
+        let curvature = self.multiply(cells, None, false);
         let a = if Breakdown::of(curvature).is_none() { (gain.x / curvature) as f32 } else { 0.0 };
-        each(&cells.tasks, self.x.of(&cells.tasks), |task, mut x| {
-            for slice in &cells.slices[task.slices.clone()] {
-                let at = slice.cell as usize - task.cells.start;
-                for (k, x) in x.iter_mut().enumerate() {
-                    let moved = p.lane(k, slice.cell).mul_add(Lane::splat(a), lane(x, at));
-                    put(x, at, moved);
-                }
-            }
-        });
-        self.reduce(cells, a, tolerance)
+        (a, self.reduce(cells, a, tolerance))
     }
 
     /// q = A p, with p·q; p first made M⁻¹ r + b p and x moved by a p, if they are to be.
     ///
     /// Band after band: the next one's p, this one's T, the last one's q. What is large and needed only in between, T, is
     /// then still in the cache.
-    fn multiply(&mut self, cells: &Cells, go: Option<(f32, f32)>, grids: Option<&Multigrid<Mat3A>>) -> f64 {
+    pub(super) fn multiply(&mut self, cells: &Cells, go: Option<(f32, f32)>, is_cycled: bool) -> f64 {
         let (bands, mut product) = (&cells.bands, 0.0);
         for k in 0..bands.len() + 2 {
             if let (Some(go), Some(band)) = (go, bands.get(k)) {
-                self.direct(cells, &cells.tasks[band.clone()], go, grids);
+                self.direct(cells, &cells.tasks[band.clone()], go, is_cycled);
             }
-            let CellSolver { stiffness, inertia, lambdas, rotations, p, q, stresses, .. } = self;
-            let frame = Frame {
-                stiffness: *stiffness,
-                rotations: rotations.view(),
-                inertia: inertia.view(),
-                lambdas: lambdas.view(),
-            };
             if let Some(band) = k.checked_sub(1).and_then(|k| bands.get(k)) {
-                cells.respond(&cells.tasks[band.clone()], frame, p.view(), (stresses, q));
+                let frame = self.stiffness.frame(&self.rotations, &self.inertia, &self.lambdas);
+                let (p, written) = (self.p.view(), (&mut self.stresses, &mut self.q));
+                cells.respond(&cells.tasks[band.clone()], frame, p, written);
             }
             if let Some(band) = k.checked_sub(2).and_then(|k| bands.get(k)) {
-                product += cells.push(&cells.tasks[band.clone()], frame, (p.view(), stresses.view()), q);
+                let tasks = &cells.tasks[band.clone()];
+                let (p, read) = (self.p.view(), (self.stresses.view(), self.inertia.view()));
+                product += cells.push(tasks, read, self.q.of(tasks), |q, at, cell, f| {
+                    let mut sum = Lane::ZERO;
+                    for (k, f) in [f.x, f.y, f.z].into_iter().enumerate() {
+                        let value = lane(q[k], at) - f;
+                        put(q[k], at, value);
+                        sum = value.mul_add(p.lane(k, cell), sum);
+                    }
+                    sum
+                });
             }
         }
         product
@@ -313,47 +339,29 @@ impl CellSolver {
         })
     }
 
-    /// The grids' part g of M⁻¹ r, to be read from them; returns r·g.
-    fn approximate(&self, cells: &Cells, grids: &mut Multigrid<Mat3A>) -> f64 {
-        let r = self.r.view();
-        grids.approximate(|i| {
-            let cell = cells.cell_of[i];
-            Vec3::new(r.get(0, cell), r.get(1, cell), r.get(2, cell))
-        })
-    }
-
-    /// x += a p, p = M⁻¹ r + b p.
-    fn direct(
-        &mut self,
-        cells: &Cells,
-        tasks: &[Task],
-        (a, b): (f32, f32),
-        grids: Option<&Multigrid<Mat3A>>,
-    ) {
+    /// x += a p, p = z + b p.
+    fn direct(&mut self, cells: &Cells, tasks: &[Task], (a, b): (f32, f32), is_cycled: bool) {
         let (a, b) = (Lane::splat(a), Lane::splat(b));
         let (r, inertia) = (self.r.view(), self.inertia.view());
-        let ([x0, x1, x2], [p0, p1, p2]) = (self.x.of(tasks), self.p.of(tasks));
+        let CellSolver { x, p, cycle, .. } = self;
+        let z = cycle.as_ref().filter(|_| is_cycled).map(|cycle| cycle.z.view());
+        let ([x0, x1, x2], [p0, p1, p2]) = (x.of(tasks), p.of(tasks));
         each(tasks, [x0, x1, x2, p0, p1, p2], |task, [x0, x1, x2, p0, p1, p2]| {
             for slice in &cells.slices[task.slices.clone()] {
                 let at = slice.cell as usize - task.cells.start;
-                let d = inertia.lane(2, slice.cell);
+                let inverse = inertia.lane(2, slice.cell);
                 let go = |x: &mut [f32], p: &mut [f32], k: usize| {
                     let before = lane(p, at);
+                    let z = match z {
+                        Some(z) => z.lane(k, slice.cell),
+                        None => r.lane(k, slice.cell) * inverse,
+                    };
                     put(x, at, before.mul_add(a, lane(x, at)));
-                    put(p, at, before.mul_add(b, r.lane(k, slice.cell) * d));
+                    put(p, at, before.mul_add(b, z));
                 };
                 go(x0, p0, 0);
                 go(x1, p1, 1);
                 go(x2, p2, 2);
-                let Some(grids) = grids else { continue };
-                for (k, &i) in cells.particle_of[slice.cell as usize..][..LANES].iter().enumerate() {
-                    if i != NOBODY {
-                        let Vec3 { x, y, z } = grids.value_at(i as usize);
-                        p0[at + k] += x;
-                        p1[at + k] += y;
-                        p2[at + k] += z;
-                    }
-                }
             }
         });
     }
@@ -365,11 +373,12 @@ impl CellSolver {
             + self.rotations.bytes()
             + 4 * self.x.bytes()
             + self.stresses.bytes()
+            + self.cycle.as_ref().map_or(0, Cycle::bytes)
     }
 }
 
 /// Puts vectors of particles into columns.
-fn spread(cells: &Cells, vector: impl Fn(usize) -> Vec3 + Sync, columns: &mut Columns<3>) {
+pub(super) fn spread(cells: &Cells, vector: impl Fn(usize) -> Vec3 + Sync, columns: &mut Columns<3>) {
     each(&cells.tasks, columns.of(&cells.tasks), |task, [x, y, z]| {
         for (cell, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {
             if i != NOBODY {

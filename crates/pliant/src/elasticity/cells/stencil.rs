@@ -183,42 +183,36 @@ impl Cells {
         });
     }
 
-    /// Pass 2: y less dt² times the forces of T; returns p·y.
-    pub(super) fn push(
+    /// Pass 2: of every eight cells dt² times the forces of T, to be taken from the product by `finish`, which is given the
+    /// columns, the place of the cells in them and the first of the cells; returns the sum of what it gives.
+    pub(super) fn push<const N: usize>(
         &self,
         tasks: &[Task],
-        frame: Frame,
-        (p, stresses): (View<3>, View<9>),
-        y: &mut Columns<3>,
+        (stresses, inertia): (View<9>, View<3>),
+        columns: [&mut [f32]; N],
+        finish: impl Fn(&mut [&mut [f32]; N], usize, u32, Vec3x8) -> Lane + Sync,
     ) -> f64 {
         if self.weights.has_corners {
-            self.push_with::<true>(tasks, frame, (p, stresses), y)
+            self.push_with::<true, N>(tasks, (stresses, inertia), columns, finish)
         } else {
-            self.push_with::<false>(tasks, frame, (p, stresses), y)
+            self.push_with::<false, N>(tasks, (stresses, inertia), columns, finish)
         }
     }
 
-    fn push_with<const CORNERS: bool>(
+    #[inline(always)]
+    fn push_with<const CORNERS: bool, const N: usize>(
         &self,
         tasks: &[Task],
-        frame: Frame,
-        (p, t): (View<3>, View<9>),
-        y: &mut Columns<3>,
+        (t, inertia): (View<9>, View<3>),
+        columns: [&mut [f32]; N],
+        finish: impl Fn(&mut [&mut [f32]; N], usize, u32, Vec3x8) -> Lane + Sync,
     ) -> f64 {
-        let sums = sum(tasks, y.of(tasks), |task, [y0, y1, y2]| {
+        let sums = sum(tasks, columns, |task, mut columns| {
             let mut sum = Lane::ZERO;
             for slice in &self.slices[task.slices.clone()] {
                 let at = slice.cell as usize - task.cells.start;
-                let f = self.force::<CORNERS>(t, slice);
-                let gain = frame.inertia.lane(1, slice.cell);
-                let mut add = |column: &mut [f32], k: usize, f: Lane| {
-                    let value = lane(column, at) - f * gain;
-                    put(column, at, value);
-                    sum = value.mul_add(p.lane(k, slice.cell), sum);
-                };
-                add(y0, 0, f.x);
-                add(y1, 1, f.y);
-                add(y2, 2, f.z);
+                let f = self.force::<CORNERS>(t, slice) * inertia.lane(1, slice.cell);
+                sum += finish(&mut columns, at, slice.cell, f);
             }
             DVec2::new(total(sum), 0.0)
         });
@@ -248,9 +242,46 @@ impl Cells {
         (rotations, stresses): (&mut Columns<4>, &mut Columns<9>),
         forces: &mut Columns<3>,
     ) -> Deformation {
-        let ([t0, t1, t2, t3, t4, t5, t6, t7, t8], [y0, y1, y2]) =
-            (stresses.of(&self.tasks), forces.of(&self.tasks));
-        let [x, y, z, w] = rotations.of(&self.tasks);
+        // band after band, as products do: the stresses are then still in the cache
+        let mut extreme = Deformation::none(usize::MAX);
+        for k in 0..self.bands.len() + 1 {
+            if let Some(band) = self.bands.get(k) {
+                let written = (&mut *rotations, &mut *stresses, &mut *forces);
+                let found = self.strain::<CORNERS>(
+                    &self.tasks[band.clone()],
+                    (stiffness, turn),
+                    (u, lambdas),
+                    written,
+                );
+                extreme = extreme.larger(found);
+            }
+            if let Some(band) = k.checked_sub(1).and_then(|k| self.bands.get(k)) {
+                let (tasks, t) = (&self.tasks[band.clone()], stresses.view());
+                each(tasks, forces.of(tasks), |task, [y0, y1, y2]| {
+                    for slice in &self.slices[task.slices.clone()] {
+                        let at = slice.cell as usize - task.cells.start;
+                        let f = self.force::<CORNERS>(t, slice);
+                        for (column, f) in [(&mut *y0, f.x), (&mut *y1, f.y), (&mut *y2, f.z)] {
+                            let value = lane(column, at) + f;
+                            put(column, at, value);
+                        }
+                    }
+                });
+            }
+        }
+        extreme
+    }
+
+    /// Rotations, stresses T and the forces without those of T.
+    fn strain<const CORNERS: bool>(
+        &self,
+        tasks: &[Task],
+        (stiffness, turn): (Stiffness, Mat3x8),
+        (u, lambdas): (View<3>, View<1>),
+        (rotations, stresses, forces): (&mut Columns<4>, &mut Columns<9>, &mut Columns<3>),
+    ) -> Deformation {
+        let ([t0, t1, t2, t3, t4, t5, t6, t7, t8], [y0, y1, y2]) = (stresses.of(tasks), forces.of(tasks));
+        let [x, y, z, w] = rotations.of(tasks);
         let columns = [t0, t1, t2, t3, t4, t5, t6, t7, t8, y0, y1, y2, x, y, z, w];
         let work = |task: &Task, mut columns: [&mut [f32]; 16]| {
             let mut extreme = Deformation::none(usize::MAX);
@@ -271,19 +302,7 @@ impl Cells {
             }
             extreme
         };
-        let extreme = join(&self.tasks, columns, &work, &Deformation::larger);
-        let t = stresses.view();
-        each(&self.tasks, forces.of(&self.tasks), |task, [y0, y1, y2]| {
-            for slice in &self.slices[task.slices.clone()] {
-                let at = slice.cell as usize - task.cells.start;
-                let f = self.force::<CORNERS>(t, slice);
-                for (column, f) in [(&mut *y0, f.x), (&mut *y1, f.y), (&mut *y2, f.z)] {
-                    let value = lane(column, at) + f;
-                    put(column, at, value);
-                }
-            }
-        });
-        extreme
+        join(tasks, columns, &work, &Deformation::larger)
     }
 
     fn note(&self, slice: &Slice, norms: Lane, extreme: &mut Deformation) {
@@ -373,6 +392,17 @@ impl Cells {
 }
 
 impl Stiffness {
+    /// With what else a product reads.
+    pub(super) fn frame<'a>(
+        self,
+        rotations: &'a Columns<4>,
+        inertia: &'a Columns<3>,
+        lambdas: &'a Columns<1>,
+    ) -> Frame<'a> {
+        let (rotations, inertia, lambdas) = (rotations.view(), inertia.view(), lambdas.view());
+        Frame { stiffness: self, rotations, inertia, lambdas }
+    }
+
     /// dP = R (2 mu sym(RᵀdF) + lambda tr(RᵀdF) I).
     #[inline(always)]
     fn respond(&self, lambda: Lane, rotation: Mat3x8, deformation: Mat3x8) -> Mat3x8 {

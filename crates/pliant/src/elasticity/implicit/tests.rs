@@ -72,7 +72,7 @@ fn the_energy_is_that_of_the_reference() {
             for _ in 0..3 {
                 body.compute_forces(&x, &[]);
             }
-            body.localize(x.len(), |i| x[i], &[]);
+            body.localize(|i| x[i], &[]);
             let (found, wanted) =
                 (body.energy(None), body.point_states(&x).iter().map(|s| s.energy).sum::<Real>());
             assert!((found / wanted - 1.0).abs() < 1e-4, "{law:?}: {found} for {wanted}");
@@ -98,7 +98,7 @@ fn the_hessian_is_the_derivative_of_the_force() {
         let wanted: Vec<glam::Vec3> =
             plus.iter().zip(&minus).map(|(a, b)| (*b - *a) / (2.0 * eps as f32)).collect();
         body.compute_forces(&x, &[]);
-        body.localize(x.len(), |i| x[i], &[]);
+        body.localize(|i| x[i], &[]);
         body.energy(Some(&mut tangents));
         let found = product(&mut body, &p, System::Whole, Some(&tangents));
         let error = distance(&found, &wanted);

@@ -1,0 +1,232 @@
+//! A V-cycle over the cells and the grids around them, as preconditioner of stiff bodies.
+//!
+//! Chebyshev iterations on D⁻¹A take away what varies from cell to cell, the grids what varies slowly, and the same
+//! iterations once more make the whole symmetric. They wait for no sums: an iteration is two passes over the cells, where
+//! one of conjugate gradients is four. No eigenvalue of D⁻¹A may exceed what they are made for, or the cycle is not
+//! positive definite. With h the largest eigenvalue of diag(K)⁻¹K and m/D the least share of a mass in its diagonal,
+//!   M + dt² K <= M + dt² h diag(K) <= (1 + (h - 1)(1 - m/D)) D.
+//! h depends on lambda/mu alone; power iterations find it once.
+
+use super::columns::{Columns, each, lane, put, sum, total};
+use super::solver::{CellSolver, spread};
+use super::stencil::Stiffness;
+use super::{Cells, NOBODY};
+use crate::elasticity::ElasticBody;
+use crate::elasticity::preconditioner::BodyPreconditioner;
+use crate::linear::Multigrid;
+use crate::math::Lane;
+use glam::{DVec2, Mat3A, Vec3};
+
+/// Chebyshev iterations before and after the grids (docs/theory/solvers.md has the measurements).
+const SMOOTHING: usize = 6;
+/// They treat eigenvalues of D⁻¹A from this part of the largest on; the grids treat those below.
+const SMOOTH_FROM: f32 = 0.04;
+/// Power iterations, and what the largest eigenvalue may be above what they find, in bent bodies, too.
+const POWER_ITERATIONS: usize = 30;
+const MARGIN: f32 = 1.1;
+/// h is found for this many values of 1 + lambda/mu from one power of two to the next.
+const VALUES_PER_OCTAVE: f64 = 8.0;
+
+/// What a cycle needs besides the system.
+#[derive(Clone, Debug)]
+pub(super) struct Cycle {
+    /// Which value of lambda/mu `highest` is for.
+    value: i32,
+    /// h.
+    highest: f32,
+    /// The solution, its last change, and what is left of the right-hand side.
+    pub z: Columns<3>,
+    d: Columns<3>,
+    rest: Columns<3>,
+}
+
+impl Cycle {
+    /// The cycle of a body with its present moduli, made from the last one if there is one.
+    pub fn new(
+        cells: &Cells,
+        body: &ElasticBody,
+        preconditioner: &BodyPreconditioner,
+        last: Option<Cycle>,
+    ) -> Cycle {
+        let ratio = body.moduli.lame_lambda() / body.moduli.shear;
+        let value = (VALUES_PER_OCTAVE * (1.0 + ratio).log2()).ceil() as i32;
+        let cycle = last.unwrap_or_else(|| Cycle {
+            value: value - 1,
+            highest: 0.0,
+            z: Columns::new(cells.count(), 39),
+            d: Columns::new(cells.count(), 42),
+            rest: Columns::new(cells.count(), 45),
+        });
+        if cycle.value == value {
+            return cycle;
+        }
+        let lambda = (value as f64 / VALUES_PER_OCTAVE).exp2() as f32 - 1.0;
+        let z = body.constants.zero_energy as f32 / 8.0 * (3.0 * lambda + 2.0) / (lambda + 1.0);
+        let stiffness = Stiffness { two_mu: 2.0, lambda, z };
+        Cycle { value, highest: highest_eigenvalue(cells, preconditioner, stiffness), ..cycle }
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.z.bytes() + self.d.bytes() + self.rest.bytes()
+    }
+}
+
+/// The largest eigenvalue of diag(K)⁻¹K, as Rayleigh quotient of power iterations, with a margin. Rotations of the whole
+/// body do not change it.
+fn highest_eigenvalue(cells: &Cells, preconditioner: &BodyPreconditioner, stiffness: Stiffness) -> f32 {
+    let mut system = CellSolver::new(cells);
+    system.stiffness = stiffness;
+    let Stiffness { two_mu, lambda, z } = stiffness;
+    for (i, &cell) in cells.cell_of.iter().enumerate() {
+        let diagonal = preconditioner.mean_stiffness(i, (0.5 * two_mu, lambda, z));
+        system.inertia.set(cell as usize, [0.0, 1.0, 1.0 / diagonal]);
+        system.lambdas.set(cell as usize, [lambda]);
+        system.rotations.set(cell as usize, [0.0, 0.0, 0.0, 1.0]);
+    }
+    // something of every wave: fractions of multiples of irrational numbers
+    let start = |i: usize| [0.618_034, 0.754_877_7, 0.569_840_3].map(|k: f32| (i as f32 * k) % 1.0 - 0.5);
+    spread(cells, |i| start(i).into(), &mut system.p);
+    let mut highest = 0.0f64;
+    for _ in 0..POWER_ITERATIONS {
+        let energy = system.multiply(cells, None, false);
+        let (q, inertia) = (system.q.view(), system.inertia.view());
+        // p·D p of the old p; the new one is D⁻¹K p
+        let size = sum(&cells.tasks, system.p.of(&cells.tasks), |task, columns| {
+            let mut size = Lane::ZERO;
+            for slice in &cells.slices[task.slices.clone()] {
+                let at = slice.cell as usize - task.cells.start;
+                let inverse = inertia.lane(2, slice.cell);
+                for k in 0..3 {
+                    let p = lane(columns[k], at);
+                    size = (p * p / inverse.fast_max(Lane::splat(f32::MIN_POSITIVE))) + size;
+                    put(columns[k], at, q.lane(k, slice.cell) * inverse);
+                }
+            }
+            DVec2::new(total(size), 0.0)
+        });
+        highest = highest.max(energy / size.x);
+    }
+    highest as f32 * MARGIN
+}
+
+/// Chebyshev iterations for eigenvalues from `low` to `high`: d = keep d + step D⁻¹ rest, by keep and step. The error is
+/// multiplied by T_k((c - λ)/e) / T_k(c/e), c ± e the two ends.
+fn stages(low: f32, high: f32) -> impl Iterator<Item = (f32, f32)> + Clone {
+    let (center, extent) = (0.5 * (high + low), 0.5 * (high - low));
+    let sigma = center / extent;
+    let later = std::iter::successors(Some(1.0 / sigma), move |rho| Some(1.0 / (2.0 * sigma - rho)));
+    let pairs = later.clone().zip(later.skip(1));
+    let later = pairs.map(move |(rho, next)| (next * rho, 2.0 * next / extent));
+    std::iter::once((0.0, 1.0 / center)).chain(later).take(SMOOTHING)
+}
+
+impl CellSolver {
+    /// z = M⁻¹ r by a cycle; returns r·z.
+    pub(super) fn cycle(&mut self, cells: &Cells, grids: &mut Multigrid<Mat3A>) -> f64 {
+        let Some(cycle) = &self.cycle else { return 0.0 };
+        let high = 1.0 + (cycle.highest - 1.0) * (1.0 - self.least_inertia);
+        let stages = stages(self.least_inertia.max(SMOOTH_FROM * high), high);
+        for (k, stage) in stages.clone().enumerate() {
+            match k {
+                0 => self.start_from_zero(cells, stage.1),
+                _ => self.descend(cells, stage),
+            }
+        }
+        self.descend(cells, (0.0, 0.0)); // what is left for the grids
+        self.correct(cells, grids);
+        for stage in stages {
+            self.descend(cells, stage);
+        }
+        let (r, z) = (self.r.view(), self.solution());
+        let product = sum(&cells.tasks, [], |task, []| {
+            let mut sum = Lane::ZERO;
+            for slice in &cells.slices[task.slices.clone()] {
+                for k in 0..3 {
+                    sum = r.lane(k, slice.cell).mul_add(z.lane(k, slice.cell), sum);
+                }
+            }
+            DVec2::new(total(sum), 0.0)
+        });
+        product.x
+    }
+
+    /// rest = r, z = d = step D⁻¹ r.
+    fn start_from_zero(&mut self, cells: &Cells, step: f32) {
+        let (r, inertia) = (self.r.view(), self.inertia.view());
+        let Some(Cycle { z, d, rest, .. }) = &mut self.cycle else { return };
+        let columns = [z, d, rest].map(|columns| columns.of(&cells.tasks));
+        each(&cells.tasks, nine(columns), |task, columns| {
+            for slice in &cells.slices[task.slices.clone()] {
+                let at = slice.cell as usize - task.cells.start;
+                let step = inertia.lane(2, slice.cell) * Lane::splat(step);
+                for k in 0..3 {
+                    let r = r.lane(k, slice.cell);
+                    put(columns[k], at, r * step);
+                    put(columns[3 + k], at, r * step);
+                    put(columns[6 + k], at, r);
+                }
+            }
+        });
+    }
+
+    /// rest -= A d, d = keep d + step D⁻¹ rest, z += d; band after band, as in `multiply`.
+    fn descend(&mut self, cells: &Cells, (keep, step): (f32, f32)) {
+        let (keep, step) = (Lane::splat(keep), Lane::splat(step));
+        let bands = &cells.bands;
+        for k in 0..bands.len() + 1 {
+            if let Some(band) = bands.get(k) {
+                let tasks = &cells.tasks[band.clone()];
+                let CellSolver { cycle: Some(cycle), stresses, q, .. } = self else { return };
+                let frame = self.stiffness.frame(&self.rotations, &self.inertia, &self.lambdas);
+                cells.respond(tasks, frame, cycle.d.view(), (stresses, q));
+            }
+            if let Some(band) = k.checked_sub(1).and_then(|k| bands.get(k)) {
+                let tasks = &cells.tasks[band.clone()];
+                let (q, inertia) = (self.q.view(), self.inertia.view());
+                let read = (self.stresses.view(), inertia);
+                let Some(Cycle { z, d, rest, .. }) = &mut self.cycle else { return };
+                let columns = [z, d, rest].map(|columns| columns.of(tasks));
+                cells.push(tasks, read, nine(columns), |columns, at, cell, f| {
+                    let step = inertia.lane(2, cell) * step;
+                    for (k, f) in [f.x, f.y, f.z].into_iter().enumerate() {
+                        let rest = lane(columns[6 + k], at) - (q.lane(k, cell) - f);
+                        let d = lane(columns[3 + k], at).mul_add(keep, rest * step);
+                        let z = lane(columns[k], at) + d;
+                        put(columns[6 + k], at, rest);
+                        put(columns[3 + k], at, d);
+                        put(columns[k], at, z);
+                    }
+                    Lane::ZERO
+                });
+            }
+        }
+    }
+
+    /// d = P (V-cycle of the grids) Pᵀ rest, z += d.
+    fn correct(&mut self, cells: &Cells, grids: &mut Multigrid<Mat3A>) {
+        let Some(Cycle { z, d, rest, .. }) = &mut self.cycle else { return };
+        let rest = rest.view();
+        grids.approximate(|i| {
+            let cell = cells.cell_of[i];
+            Vec3::new(rest.get(0, cell), rest.get(1, cell), rest.get(2, cell))
+        });
+        let ([z0, z1, z2], [d0, d1, d2]) = (z.of(&cells.tasks), d.of(&cells.tasks));
+        each(&cells.tasks, [z0, z1, z2, d0, d1, d2], |task, [z0, z1, z2, d0, d1, d2]| {
+            for (at, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {
+                if i != NOBODY {
+                    let Vec3 { x, y, z } = grids.value_at(i as usize);
+                    (d0[at], d1[at], d2[at]) = (x, y, z);
+                    z0[at] += x;
+                    z1[at] += y;
+                    z2[at] += z;
+                }
+            }
+        });
+    }
+}
+
+/// Three times three columns in a row.
+fn nine<'a>(columns: [[&'a mut [f32]; 3]; 3]) -> [&'a mut [f32]; 9] {
+    let [[a, b, c], [d, e, f], [g, h, i]] = columns;
+    [a, b, c, d, e, f, g, h, i]
+}
