@@ -213,7 +213,7 @@ impl ImplicitSolver {
             (Some(cells), Some(solver)) if CellSolver::deforms(body) => {
                 let particles = Particles { masses: &self.masses, held };
                 solver.set(cells, body, particles, step.dt, &self.preconditioner);
-                solver.deform(cells, body, predicted)
+                solver.deform(cells, body, predicted, step.velocities)
             }
             _ => {
                 let deformation = body.compute_forces_at(self.masses.len(), predicted, step.velocities);

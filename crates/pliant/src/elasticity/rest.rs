@@ -125,6 +125,18 @@ impl Rest {
     }
 }
 
+impl Rest {
+    /// Calls `f(j, V_i V_j W_ij)` for each neighbour of i, if `ratios` are kept.
+    pub fn for_each_weight(&self, i: usize, mut f: impl FnMut(usize, Real)) {
+        let (s, lane) = (i / LANES, i % LANES);
+        let rows = self.neighbors.range(s).zip(self.neighbors.slice(s));
+        for (k, row) in rows.filter(|(k, row)| row.j[lane] as usize != i && *k < self.ratios.len()) {
+            let weight = self.ratios[k][lane] * self.neighbors.betas[k][lane];
+            f(row.j[lane] as usize, weight as Real);
+        }
+    }
+}
+
 fn nearest_to_center(positions: &[Vec3]) -> usize {
     let center = sum(positions.len(), Vec3::ZERO, |i| positions[i]) / positions.len().max(1) as Real;
     max_with_index(positions.len(), |i| -positions[i].distance_squared(center)).1

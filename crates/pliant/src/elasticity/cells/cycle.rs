@@ -9,7 +9,7 @@
 
 use super::columns::{Columns, each, lane, put, sum, total};
 use super::solver::{CellSolver, spread};
-use super::stencil::Stiffness;
+use super::stencil::{Place, Stiffness};
 use super::{Cells, NOBODY};
 use crate::elasticity::ElasticBody;
 use crate::elasticity::preconditioner::BodyPreconditioner;
@@ -77,9 +77,9 @@ fn highest_eigenvalue(cells: &Cells, preconditioner: &BodyPreconditioner, stiffn
     let mut system = CellSolver::new(cells);
     system.stiffness = stiffness;
     let Stiffness { two_mu, lambda, z } = stiffness;
-    for (i, &cell) in cells.cell_of.iter().enumerate() {
-        let diagonal = preconditioner.mean_stiffness(i, (0.5 * two_mu, lambda, z));
-        system.inertia.set(cell as usize, [0.0, 1.0, 1.0 / diagonal]);
+    let diagonal = |i: usize| preconditioner.mean_stiffness(i, (0.5 * two_mu, lambda, z));
+    system.inertia.set(cells, |i| [0.0, 1.0, 1.0 / diagonal(i)]);
+    for &cell in &cells.cell_of {
         system.lambdas.set(cell as usize, [lambda]);
         system.rotations.set(cell as usize, [0.0, 0.0, 0.0, 1.0]);
     }
@@ -93,9 +93,10 @@ fn highest_eigenvalue(cells: &Cells, preconditioner: &BodyPreconditioner, stiffn
         // p·D p of the old p; the new one is D⁻¹K p
         let size = sum(&cells.tasks, system.p.of(&cells.tasks), |task, columns| {
             let mut size = Lane::ZERO;
-            for slice in &cells.slices[task.slices.clone()] {
+            for number in task.slices.clone() {
+                let slice = &cells.slices[number];
                 let at = slice.cell as usize - task.cells.start;
-                let inverse = inertia.lane(2, slice.cell);
+                let inverse = inertia.inverses(number);
                 for k in 0..3 {
                     let p = lane(columns[k], at);
                     size = (p * p / inverse.fast_max(Lane::splat(f32::MIN_POSITIVE))) + size;
@@ -156,9 +157,10 @@ impl CellSolver {
         let Some(Cycle { z, d, rest, .. }) = &mut self.cycle else { return };
         let columns = [z, d, rest].map(|columns| columns.of(&cells.tasks));
         each(&cells.tasks, nine(columns), |task, columns| {
-            for slice in &cells.slices[task.slices.clone()] {
+            for number in task.slices.clone() {
+                let slice = &cells.slices[number];
                 let at = slice.cell as usize - task.cells.start;
-                let step = inertia.lane(2, slice.cell) * Lane::splat(step);
+                let step = inertia.inverses(number) * Lane::splat(step);
                 for k in 0..3 {
                     let r = r.lane(k, slice.cell);
                     put(columns[k], at, r * step);
@@ -186,8 +188,9 @@ impl CellSolver {
                 let read = (self.stresses.view(), inertia);
                 let Some(Cycle { z, d, rest, .. }) = &mut self.cycle else { return };
                 let columns = [z, d, rest].map(|columns| columns.of(tasks));
-                cells.push(tasks, read, nine(columns), |columns, at, cell, f| {
-                    let step = inertia.lane(2, cell) * step;
+                cells.push(tasks, read, nine(columns), |columns, place, f| {
+                    let Place { slice, cell, at } = place;
+                    let step = inertia.inverses(slice) * step;
                     for (k, f) in [f.x, f.y, f.z].into_iter().enumerate() {
                         let rest = lane(columns[6 + k], at) - (q.lane(k, cell) - f);
                         let d = lane(columns[3 + k], at).mul_add(keep, rest * step);

@@ -75,6 +75,32 @@ pub(super) struct Cells {
     missing: Columns<3>,
     /// Σ_j beta_ij.
     beta_sums: Columns<1>,
+    /// Of bodies that smooth their velocities.
+    xsph: Option<Xsph>,
+}
+
+/// Weights V_i V_j W_ij of XSPH.
+#[derive(Clone, Debug)]
+struct Xsph {
+    /// At distances s, √2 s and √3 s.
+    weights: [f32; 3],
+    /// Σ_j V_i V_j W_ij.
+    sums: Columns<1>,
+}
+
+impl Xsph {
+    fn of(rest: &Rest, places: &[IVec3], cell_of: &[u32], cells: usize) -> Option<Xsph> {
+        let mut xsph = Xsph { weights: [0.0; 3], sums: Columns::new(cells, 48) };
+        for (i, &cell) in cell_of.iter().enumerate() {
+            let mut sum = 0.0;
+            rest.for_each_weight(i, |j, weight| {
+                xsph.weights[(places[j] - places[i]).length_squared() as usize - 1] = weight as f32;
+                sum += weight;
+            });
+            xsph.sums.set(cell as usize, [sum as f32]);
+        }
+        (!rest.ratios.is_empty()).then_some(xsph)
+    }
 }
 
 /// Eight cells in a row, at least one of them with a particle.
@@ -126,6 +152,7 @@ impl Cells {
         let is_inside = |cell: &u32| (1..cells - LANES).contains(&(*cell as usize));
         let are_inside = |slice: &Slice| is_inside(&slice.cell) && slice.around.iter().all(is_inside);
         assert!(slices.iter().all(are_inside), "cells of zeros around all lines");
+        let xsph = Xsph::of(rest, &places, &cell_of, cells);
         let mut particle_of = vec![NOBODY; cells];
         cell_of.iter().zip(0..).for_each(|(cell, i)| particle_of[*cell as usize] = i);
         let tasks = tasks_of(&slices, cells);
@@ -141,6 +168,7 @@ impl Cells {
             corrections: Columns::new(cells, 29),
             missing: Columns::new(cells, 35),
             beta_sums: Columns::new(cells, 38),
+            xsph,
         };
         layout.set_constants(rest);
         Some(layout)
@@ -181,6 +209,7 @@ impl Cells {
             + self.corrections.bytes()
             + self.missing.bytes()
             + self.beta_sums.bytes()
+            + self.xsph.as_ref().map_or(0, |xsph| xsph.sums.bytes())
     }
 }
 

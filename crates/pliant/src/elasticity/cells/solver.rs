@@ -9,7 +9,7 @@
 
 use super::columns::{Columns, View, each, lane, put, put_all, sum, total};
 use super::cycle::Cycle;
-use super::stencil::Stiffness;
+use super::stencil::{InertiaColumns, Smoothed, Stiffness};
 use super::{Cells, NOBODY, Task};
 use crate::elasticity::body::Constants;
 use crate::elasticity::preconditioner::BodyPreconditioner;
@@ -27,8 +27,7 @@ pub(in crate::elasticity) struct CellSolver {
     dt: Real,
     held: Vec<bool>,
     pub(super) lambdas: Columns<1>,
-    /// Masses; dt² of particles that are free; D⁻¹.
-    pub(super) inertia: Columns<3>,
+    pub(super) inertia: InertiaColumns,
     /// R'.
     pub(super) rotations: Columns<4>,
     x: Columns<3>,
@@ -60,7 +59,7 @@ impl CellSolver {
             q: Columns::new(count, 9),
             p: Columns::new(count, 12),
             rotations: Columns::new(count, 15),
-            inertia: Columns::new(count, 19),
+            inertia: InertiaColumns::new(cells, 19),
             lambdas: Columns::new(count, 22),
             x: Columns::new(count, 23),
             r: Columns::new(count, 26),
@@ -87,15 +86,18 @@ impl CellSolver {
             (self.stiffness, self.dt) = (stiffness, dt);
             self.held.clear();
             self.held.extend(particles.held);
-            self.least_inertia = 1.0;
             let Particles { masses, held } = particles;
-            for (i, &cell) in cells.cell_of.iter().enumerate() {
-                let gain = if held[i] { 0.0 } else { (dt * dt) as f32 };
+            let mut least_inertia = 1.0f32;
+            self.inertia.set(cells, |i| {
                 let diagonal = preconditioner.mean_diagonal(body, i, masses[i], dt);
-                if !held[i] {
-                    self.least_inertia = self.least_inertia.min(masses[i] / diagonal);
+                if held[i] {
+                    return [masses[i], 0.0, 1.0 / diagonal];
                 }
-                self.inertia.set(cell as usize, [masses[i], gain, 1.0 / diagonal]);
+                least_inertia = least_inertia.min(masses[i] / diagonal);
+                [masses[i], (dt * dt) as f32, 1.0 / diagonal]
+            });
+            self.least_inertia = least_inertia;
+            for (i, &cell) in cells.cell_of.iter().enumerate() {
                 self.lambdas.set(cell as usize, [body.lambda_of(i) as f32]);
             }
         }
@@ -133,10 +135,10 @@ impl CellSolver {
         });
     }
 
-    /// Can it compute the forces of this body, too? Flat neighbourhoods, XSPH and bodies that gather are left to the pairs.
+    /// Can it compute the forces of this body, too? Flat neighbourhoods and bodies that gather are left to the pairs.
     pub fn deforms(body: &ElasticBody) -> bool {
-        let Constants { law, gathers, xsph_density, .. } = body.constants;
-        law == Law::Corotated && !gathers && xsph_density == 0.0 && body.rest.null.is_empty()
+        let Constants { law, gathers, .. } = body.constants;
+        law == Law::Corotated && !gathers && body.rest.null.is_empty()
     }
 
     /// Turns the body's rotations to where its particles are, and computes its forces.
@@ -145,15 +147,23 @@ impl CellSolver {
         cells: &Cells,
         body: &mut ElasticBody,
         positions: impl Fn(usize) -> DVec3 + Sync,
+        velocities: &[DVec3],
     ) -> Deformation {
         let (rest, middle) = (&body.rest.positions, body.rest.middle);
         let (center, rest_center) = (positions(middle), rest[middle]);
         let turn = Mat3::from_quat(body.rotation(middle));
         let displacement = |i: usize| ((positions(i) - center) - turn * (rest[i] - rest_center)).as_vec3();
         spread(cells, displacement, &mut self.p);
-        let CellSolver { stiffness, lambdas, rotations, p, q, stresses, .. } = self;
+        let strength = body.constants.xsph_density as f32;
+        if strength > 0.0 {
+            // r serves for the velocities until it is the residual
+            spread(cells, |i| (velocities[i] - velocities[middle]).as_vec3(), &mut self.r);
+        }
+        let CellSolver { stiffness, lambdas, rotations, p, q, r, stresses, .. } = self;
+        let smoothed = (strength > 0.0).then(|| Smoothed { velocities: r.view(), strength });
         let frame = (*stiffness, Mat3x8::splat(turn * cells.axes));
-        let deformation = cells.deform(frame, (p.view(), lambdas.view()), (rotations, stresses), q);
+        let read = (p.view(), lambdas.view(), smoothed);
+        let deformation = cells.deform(frame, read, (rotations, stresses), q);
         let (q, rotations) = (q.view(), rotations.view());
         body.forces.par_iter_mut().with_min_len(1024).zip(&cells.cell_of).for_each(|(force, &cell)| {
             *force = Vec3::new(q.get(0, cell), q.get(1, cell), q.get(2, cell));
@@ -296,12 +306,12 @@ impl CellSolver {
             if let Some(band) = k.checked_sub(2).and_then(|k| bands.get(k)) {
                 let tasks = &cells.tasks[band.clone()];
                 let (p, read) = (self.p.view(), (self.stresses.view(), self.inertia.view()));
-                product += cells.push(tasks, read, self.q.of(tasks), |q, at, cell, f| {
-                    let mut sum = Lane::ZERO;
+                product += cells.push(tasks, read, self.q.of(tasks), |q, place, f| {
+                    let (at, mut sum) = (place.at, Lane::ZERO);
                     for (k, f) in [f.x, f.y, f.z].into_iter().enumerate() {
                         let value = lane(q[k], at) - f;
                         put(q[k], at, value);
-                        sum = value.mul_add(p.lane(k, cell), sum);
+                        sum = value.mul_add(p.lane(k, place.cell), sum);
                     }
                     sum
                 });
@@ -317,7 +327,8 @@ impl CellSolver {
         let (q, inertia) = (self.q.view(), self.inertia.view());
         sum(&cells.tasks, self.r.of(&cells.tasks), |task, [r0, r1, r2]| {
             let (mut size, mut rz) = (Lane::ZERO, Lane::ZERO);
-            for slice in &cells.slices[task.slices.clone()] {
+            for number in task.slices.clone() {
+                let slice = &cells.slices[number];
                 let at = slice.cell as usize - task.cells.start;
                 let mut square = Lane::ZERO;
                 let mut lower = |column: &mut [f32], k: usize| {
@@ -331,9 +342,9 @@ impl CellSolver {
                 size += if is_relative {
                     square
                 } else {
-                    square.sqrt() / inertia.lane(0, slice.cell).fast_max(Lane::splat(f32::MIN_POSITIVE))
+                    square.sqrt() / inertia.masses(number).fast_max(Lane::splat(f32::MIN_POSITIVE))
                 };
-                rz = square.mul_add(inertia.lane(2, slice.cell), rz);
+                rz = square.mul_add(inertia.inverses(number), rz);
             }
             DVec2::new(total(size), total(rz))
         })
@@ -347,9 +358,10 @@ impl CellSolver {
         let z = cycle.as_ref().filter(|_| is_cycled).map(|cycle| cycle.z.view());
         let ([x0, x1, x2], [p0, p1, p2]) = (x.of(tasks), p.of(tasks));
         each(tasks, [x0, x1, x2, p0, p1, p2], |task, [x0, x1, x2, p0, p1, p2]| {
-            for slice in &cells.slices[task.slices.clone()] {
+            for number in task.slices.clone() {
+                let slice = &cells.slices[number];
                 let at = slice.cell as usize - task.cells.start;
-                let inverse = inertia.lane(2, slice.cell);
+                let inverse = inertia.inverses(number);
                 let go = |x: &mut [f32], p: &mut [f32], k: usize| {
                     let before = lane(p, at);
                     let z = match z {

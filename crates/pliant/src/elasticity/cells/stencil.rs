@@ -5,7 +5,7 @@
 //! and the part of the product without T; pass 2 adds -dt² (D_0 T_0 + D_1 T_1 + D_2 T_2 + T Σ_j b_ij), T_a the columns of T.
 
 use super::columns::{Columns, View, each, join, lane, put, put_all, sum, total};
-use super::{Cells, NOBODY, Slice, Task, Weights};
+use super::{Cells, NOBODY, Slice, Task, Weights, Xsph};
 use crate::elasticity::Deformation;
 use crate::math::{LANES, Lane, Mat3x8, Quatx8, Sym3x8, Vec3x8, polar_rotation};
 use glam::DVec2;
@@ -26,10 +26,92 @@ pub(super) struct Frame<'a> {
     pub stiffness: Stiffness,
     /// R' as x, y, z, w.
     pub rotations: View<'a, 4>,
-    /// Masses; dt², of held particles and of nobody zero; what the solver keeps besides.
-    pub inertia: View<'a, 3>,
+    pub inertia: Inertia<'a>,
     /// lambda: neighbourhoods that are flat have another one.
     pub lambdas: View<'a, 1>,
+}
+
+/// Masses; dt², of held particles and of nobody zero; D⁻¹.
+#[derive(Clone, Debug)]
+pub(super) struct InertiaColumns {
+    columns: Columns<3>,
+    /// Where each slice reads them: most are alike and share those of one of them, which stay in the cache.
+    homes: Vec<u32>,
+}
+
+impl InertiaColumns {
+    pub fn new(cells: &Cells, number: usize) -> Self {
+        let homes = cells.slices.iter().map(|slice| slice.cell).collect();
+        InertiaColumns { columns: Columns::new(cells.count(), number), homes }
+    }
+
+    /// Sets those of every particle.
+    pub fn set(&mut self, cells: &Cells, mut inertia: impl FnMut(usize) -> [f32; 3]) {
+        for (i, &cell) in cells.cell_of.iter().enumerate() {
+            self.columns.set(cell as usize, inertia(i));
+        }
+        let view = self.columns.view();
+        let of = |cell: u32| [0, 1, 2].map(|k| view.get(k, cell));
+        // slices of one value each are most of a body; the first that has the most usual one is where all read it
+        let value = |slice: &Slice| {
+            let first = of(slice.cell);
+            (slice.is_inside && (1..LANES as u32).all(|k| of(slice.cell + k) == first)).then_some(first)
+        };
+        let middle = cells.slices.len() / 2;
+        let (before, after) = cells.slices.split_at(middle);
+        let usual = after.iter().chain(before.iter().rev()).find_map(|slice| Some((slice.cell, value(slice)?)));
+        for (home, slice) in self.homes.iter_mut().zip(&cells.slices) {
+            *home = match usual {
+                Some((cell, usual)) if value(slice) == Some(usual) => cell,
+                _ => slice.cell,
+            };
+        }
+    }
+
+    pub fn view(&self) -> Inertia<'_> {
+        Inertia { columns: self.columns.view(), homes: &self.homes }
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.columns.bytes() + self.homes.len() * size_of::<u32>()
+    }
+}
+
+/// The inertia of slices, by their number.
+#[derive(Clone, Copy)]
+pub(super) struct Inertia<'a> {
+    columns: View<'a, 3>,
+    homes: &'a [u32],
+}
+
+impl Inertia<'_> {
+    #[inline(always)]
+    pub fn masses(&self, slice: usize) -> Lane {
+        self.columns.lane(0, self.homes[slice])
+    }
+
+    /// dt² of particles that are free.
+    #[inline(always)]
+    pub fn gains(&self, slice: usize) -> Lane {
+        self.columns.lane(1, self.homes[slice])
+    }
+
+    /// D⁻¹.
+    #[inline(always)]
+    pub fn inverses(&self, slice: usize) -> Lane {
+        self.columns.lane(2, self.homes[slice])
+    }
+}
+
+/// Eight cells in a pass over columns.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// Number of their slice.
+    pub slice: usize,
+    /// The first of them.
+    pub cell: u32,
+    /// Where they are in the columns of the task.
+    pub at: usize,
 }
 
 /// Sums over the neighbours of eight cells.
@@ -98,6 +180,23 @@ impl Sums {
     }
 }
 
+/// Σ_o w_o φ(· + o).
+#[inline(always)]
+fn sum_around<const CORNERS: bool>(columns: View<3>, column: usize, slice: &Slice, w: [f32; 3]) -> Lane {
+    let row = |cell: u32| columns.row(column, cell);
+    let [up, down, front, back, uf, ub, df, db] = slice.around.map(row);
+    let [before, _, after] = row(slice.cell);
+    let near = (before + after) + ((up[1] + down[1]) + (front[1] + back[1]));
+    let edges = (uf[1] + ub[1]) + (df[1] + db[1]);
+    let diagonal = ((ends(up) + ends(down)) + (ends(front) + ends(back))) + edges;
+    let sum = diagonal.mul_add(Lane::splat(w[1]), near * Lane::splat(w[0]));
+    if !CORNERS {
+        return sum;
+    }
+    let corners = (ends(uf) + ends(ub)) + (ends(df) + ends(db));
+    corners.mul_add(Lane::splat(w[2]), sum)
+}
+
 /// D_0 of a column.
 #[inline(always)]
 fn slope_along<const CORNERS: bool>(columns: View<9>, column: usize, slice: &Slice, w: &Weights) -> Lane {
@@ -130,6 +229,27 @@ fn slope_across<const CORNERS: bool>(columns: View<9>, column: usize, lines: [u3
     }
     let corners = (ends(row(above)) + ends(row(above_too))) - (ends(row(below)) + ends(row(below_too)));
     corners.mul_add(Lane::splat(w.b[2]), sum)
+}
+
+/// Velocities that XSPH makes alike.
+#[derive(Clone, Copy)]
+pub(super) struct Smoothed<'a> {
+    pub velocities: View<'a, 3>,
+    /// Its coefficient times the density.
+    pub strength: f32,
+}
+
+impl Smoothed<'_> {
+    /// strength Σ_j V_i V_j W_ij v_ji.
+    #[inline(always)]
+    fn force<const CORNERS: bool>(&self, slice: &Slice, xsph: &Xsph) -> Vec3x8 {
+        let sum = xsph.sums.view().lane(0, slice.cell);
+        let part = |k: usize| {
+            let around = sum_around::<CORNERS>(self.velocities, k, slice, xsph.weights);
+            (around - self.velocities.lane(k, slice.cell) * sum) * Lane::splat(self.strength)
+        };
+        Vec3x8::new(part(0), part(1), part(2))
+    }
 }
 
 /// What eight cells see of a field p.
@@ -168,12 +288,13 @@ impl Cells {
         each(tasks, [t0, t1, t2, t3, t4, t5, t6, t7, t8, y0, y1, y2], |task, columns| {
             let [t0, t1, t2, t3, t4, t5, t6, t7, t8, y0, y1, y2] = columns;
             let mut stresses = [t0, t1, t2, t3, t4, t5, t6, t7, t8];
-            for slice in &self.slices[task.slices.clone()] {
+            for number in task.slices.clone() {
+                let slice = &self.slices[number];
                 let at = slice.cell as usize - task.cells.start;
                 let Seen { own, slopes, pull } = self.see::<CORNERS>(p, slice);
                 // m p - dt² 2 z Σ_j beta_ij p_ji, stored before T: else its sums wait in memory until T is done
-                let [mass, gain, _] = frame.inertia.lanes(slice.cell);
-                let y = own * mass - pull * (gain * Lane::splat(2.0 * frame.stiffness.z));
+                let gain = frame.inertia.gains(number) * Lane::splat(2.0 * frame.stiffness.z);
+                let y = own * frame.inertia.masses(number) - pull * gain;
                 put(y0, at, y.x);
                 put(y1, at, y.y);
                 put(y2, at, y.z);
@@ -183,14 +304,14 @@ impl Cells {
         });
     }
 
-    /// Pass 2: of every eight cells dt² times the forces of T, to be taken from the product by `finish`, which is given the
-    /// columns, the place of the cells in them and the first of the cells; returns the sum of what it gives.
+    /// Pass 2: of every eight cells dt² times the forces of T, to be taken from the product by `finish`; returns the sum of
+    /// what it gives.
     pub(super) fn push<const N: usize>(
         &self,
         tasks: &[Task],
-        (stresses, inertia): (View<9>, View<3>),
+        (stresses, inertia): (View<9>, Inertia),
         columns: [&mut [f32]; N],
-        finish: impl Fn(&mut [&mut [f32]; N], usize, u32, Vec3x8) -> Lane + Sync,
+        finish: impl Fn(&mut [&mut [f32]; N], Place, Vec3x8) -> Lane + Sync,
     ) -> f64 {
         if self.weights.has_corners {
             self.push_with::<true, N>(tasks, (stresses, inertia), columns, finish)
@@ -203,42 +324,43 @@ impl Cells {
     fn push_with<const CORNERS: bool, const N: usize>(
         &self,
         tasks: &[Task],
-        (t, inertia): (View<9>, View<3>),
+        (t, inertia): (View<9>, Inertia),
         columns: [&mut [f32]; N],
-        finish: impl Fn(&mut [&mut [f32]; N], usize, u32, Vec3x8) -> Lane + Sync,
+        finish: impl Fn(&mut [&mut [f32]; N], Place, Vec3x8) -> Lane + Sync,
     ) -> f64 {
         let sums = sum(tasks, columns, |task, mut columns| {
             let mut sum = Lane::ZERO;
-            for slice in &self.slices[task.slices.clone()] {
+            for number in task.slices.clone() {
+                let slice = &self.slices[number];
                 let at = slice.cell as usize - task.cells.start;
-                let f = self.force::<CORNERS>(t, slice) * inertia.lane(1, slice.cell);
-                sum += finish(&mut columns, at, slice.cell, f);
+                let f = self.force::<CORNERS>(t, slice) * inertia.gains(number);
+                sum += finish(&mut columns, Place { slice: number, cell: slice.cell, at }, f);
             }
             DVec2::new(total(sum), 0.0)
         });
         sums.x
     }
 
-    /// Elastic forces at displacements u from a rigid frame Q' [N], with T as scratch; turns the rotations to those of
-    /// F = Q' + U C. Returns the largest deformation.
+    /// Elastic forces at displacements u from a rigid frame Q' [N], with those of XSPH at velocities v if there are any, and
+    /// T as scratch; turns the rotations to those of F = Q' + U C. Returns the largest deformation.
     pub(super) fn deform(
         &self,
         (stiffness, turn): (Stiffness, Mat3x8),
-        (u, lambdas): (View<3>, View<1>),
+        (u, lambdas, smoothed): (View<3>, View<1>, Option<Smoothed>),
         (rotations, stresses): (&mut Columns<4>, &mut Columns<9>),
         forces: &mut Columns<3>,
     ) -> Deformation {
         if self.weights.has_corners {
-            self.deform_with::<true>((stiffness, turn), (u, lambdas), (rotations, stresses), forces)
+            self.deform_with::<true>((stiffness, turn), (u, lambdas, smoothed), (rotations, stresses), forces)
         } else {
-            self.deform_with::<false>((stiffness, turn), (u, lambdas), (rotations, stresses), forces)
+            self.deform_with::<false>((stiffness, turn), (u, lambdas, smoothed), (rotations, stresses), forces)
         }
     }
 
     fn deform_with<const CORNERS: bool>(
         &self,
         (stiffness, turn): (Stiffness, Mat3x8),
-        (u, lambdas): (View<3>, View<1>),
+        (u, lambdas, smoothed): (View<3>, View<1>, Option<Smoothed>),
         (rotations, stresses): (&mut Columns<4>, &mut Columns<9>),
         forces: &mut Columns<3>,
     ) -> Deformation {
@@ -260,7 +382,10 @@ impl Cells {
                 each(tasks, forces.of(tasks), |task, [y0, y1, y2]| {
                     for slice in &self.slices[task.slices.clone()] {
                         let at = slice.cell as usize - task.cells.start;
-                        let f = self.force::<CORNERS>(t, slice);
+                        let mut f = self.force::<CORNERS>(t, slice);
+                        if let (Some(smoothed), Some(xsph)) = (smoothed, &self.xsph) {
+                            f = f + smoothed.force::<CORNERS>(slice, xsph);
+                        }
                         for (column, f) in [(&mut *y0, f.x), (&mut *y1, f.y), (&mut *y2, f.z)] {
                             let value = lane(column, at) + f;
                             put(column, at, value);
@@ -396,7 +521,7 @@ impl Stiffness {
     pub(super) fn frame<'a>(
         self,
         rotations: &'a Columns<4>,
-        inertia: &'a Columns<3>,
+        inertia: &'a InertiaColumns,
         lambdas: &'a Columns<1>,
     ) -> Frame<'a> {
         let (rotations, inertia, lambdas) = (rotations.view(), inertia.view(), lambdas.view());
