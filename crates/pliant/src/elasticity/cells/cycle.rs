@@ -22,8 +22,8 @@ const SMOOTHING: usize = 6;
 /// They treat eigenvalues of D⁻¹A from this part of the largest on; the grids treat those below.
 const SMOOTH_FROM: f32 = 0.04;
 /// Power iterations, and what the largest eigenvalue may be above what they find, in bent bodies, too.
-const POWER_ITERATIONS: usize = 30;
-const MARGIN: f32 = 1.1;
+const POWER_ITERATIONS: usize = 40;
+const MARGIN: f32 = 1.3;
 /// h is found for this many values of 1 + lambda/mu from one power of two to the next.
 const VALUES_PER_OCTAVE: f64 = 8.0;
 
@@ -88,6 +88,7 @@ fn highest_eigenvalue(cells: &Cells, preconditioner: &BodyPreconditioner, stiffn
     spread(cells, |i| start(i).into(), &mut system.p);
     let mut highest = 0.0f64;
     for _ in 0..POWER_ITERATIONS {
+        let scale = Lane::splat(if highest > 0.0 { 1.0 / highest as f32 } else { 1.0 });
         let energy = system.multiply(cells, None, false);
         let (q, inertia) = (system.q.view(), system.inertia.view());
         // p·D p of the old p; the new one is D⁻¹K p
@@ -100,7 +101,7 @@ fn highest_eigenvalue(cells: &Cells, preconditioner: &BodyPreconditioner, stiffn
                 for k in 0..3 {
                     let p = lane(columns[k], at);
                     size = (p * p / inverse.fast_max(Lane::splat(f32::MIN_POSITIVE))) + size;
-                    put(columns[k], at, q.lane(k, slice.cell) * inverse);
+                    put(columns[k], at, q.lane(k, slice.cell) * inverse * scale);
                 }
             }
             DVec2::new(total(size), 0.0)

@@ -77,6 +77,8 @@ pub(super) struct Cells {
     beta_sums: Columns<1>,
     /// Of bodies that smooth their velocities.
     xsph: Option<Xsph>,
+    /// Projectors N' onto the missing dimensions of neighbourhoods, by xx, yy, zz, xy, xz, yz, if some are flat.
+    nulls: Option<Columns<6>>,
 }
 
 /// Weights V_i V_j W_ij of XSPH.
@@ -169,6 +171,7 @@ impl Cells {
             missing: Columns::new(cells, 35),
             beta_sums: Columns::new(cells, 38),
             xsph,
+            nulls: (!rest.null.is_empty()).then(|| Columns::new(cells, 49)),
         };
         layout.set_constants(rest);
         Some(layout)
@@ -187,6 +190,10 @@ impl Cells {
             let C = self.axes.transpose() * rest.correction_of(i) * self.axes;
             let missing = if count == rest.lattice_neighbors { Vec3::ZERO } else { missing };
             self.corrections.set(cell as usize, symmetric(C));
+            if let Some(nulls) = &mut self.nulls {
+                let N = self.axes.transpose() * rest.null_of(i) * self.axes;
+                nulls.set(cell as usize, symmetric(N));
+            }
             self.missing.set(cell as usize, (self.axes.transpose() * missing).as_vec3().to_array());
             self.beta_sums.set(cell as usize, [beta_sum as f32]);
             if count == rest.lattice_neighbors {
@@ -210,6 +217,7 @@ impl Cells {
             + self.missing.bytes()
             + self.beta_sums.bytes()
             + self.xsph.as_ref().map_or(0, |xsph| xsph.sums.bytes())
+            + self.nulls.as_ref().map_or(0, Columns::bytes)
     }
 }
 

@@ -11,7 +11,6 @@ use super::columns::{Columns, View, each, lane, put, put_all, sum, total};
 use super::cycle::Cycle;
 use super::stencil::{InertiaColumns, Smoothed, Stiffness};
 use super::{Cells, NOBODY, Task};
-use crate::elasticity::body::Constants;
 use crate::elasticity::preconditioner::BodyPreconditioner;
 use crate::elasticity::{Deformation, ElasticBody, SolveTolerance};
 use crate::linear::{Breakdown, Multigrid, Solved, product};
@@ -87,19 +86,18 @@ impl CellSolver {
             self.held.clear();
             self.held.extend(particles.held);
             let Particles { masses, held } = particles;
-            let mut least_inertia = 1.0f32;
-            self.inertia.set(cells, |i| {
+            let dt2 = (dt * dt) as f32;
+            self.least_inertia = self.inertia.set(cells, |i| {
                 let diagonal = preconditioner.mean_diagonal(body, i, masses[i], dt);
-                if held[i] {
-                    return [masses[i], 0.0, 1.0 / diagonal];
-                }
-                least_inertia = least_inertia.min(masses[i] / diagonal);
-                [masses[i], (dt * dt) as f32, 1.0 / diagonal]
+                [masses[i], if held[i] { 0.0 } else { dt2 }, 1.0 / diagonal]
             });
-            self.least_inertia = least_inertia;
-            for (i, &cell) in cells.cell_of.iter().enumerate() {
-                self.lambdas.set(cell as usize, [body.lambda_of(i) as f32]);
-            }
+            each(&cells.tasks, self.lambdas.of(&cells.tasks), |task, [lambdas]| {
+                for (lambda, &i) in lambdas.iter_mut().zip(&cells.particle_of[task.cells.clone()]) {
+                    if i != NOBODY {
+                        *lambda = body.lambda_of(i as usize) as f32;
+                    }
+                }
+            });
         }
         self.turn(cells, body);
     }
@@ -135,10 +133,9 @@ impl CellSolver {
         });
     }
 
-    /// Can it compute the forces of this body, too? Flat neighbourhoods and bodies that gather are left to the pairs.
+    /// Can it compute the forces of this body, too? Other laws and bodies that gather are left to the pairs.
     pub fn deforms(body: &ElasticBody) -> bool {
-        let Constants { law, gathers, .. } = body.constants;
-        law == Law::Corotated && !gathers && body.rest.null.is_empty()
+        body.constants.law == Law::Corotated && !body.constants.gathers
     }
 
     /// Turns the body's rotations to where its particles are, and computes its forces.

@@ -9,6 +9,7 @@ use super::{Cells, NOBODY, Slice, Task, Weights, Xsph};
 use crate::elasticity::Deformation;
 use crate::math::{LANES, Lane, Mat3x8, Quatx8, Sym3x8, Vec3x8, polar_rotation};
 use glam::DVec2;
+use rayon::prelude::*;
 
 /// What K is made of besides the layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -45,11 +46,21 @@ impl InertiaColumns {
         InertiaColumns { columns: Columns::new(cells.count(), number), homes }
     }
 
-    /// Sets those of every particle.
-    pub fn set(&mut self, cells: &Cells, mut inertia: impl FnMut(usize) -> [f32; 3]) {
-        for (i, &cell) in cells.cell_of.iter().enumerate() {
-            self.columns.set(cell as usize, inertia(i));
-        }
+    /// Sets those of every particle; returns the least m / D of one that is free.
+    pub fn set(&mut self, cells: &Cells, inertia: impl Fn(usize) -> [f32; 3] + Sync) -> f32 {
+        let work = |task: &Task, [masses, gains, inverses]: [&mut [f32]; 3]| {
+            let mut least = 1.0f32;
+            for (at, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {
+                if i != NOBODY {
+                    [masses[at], gains[at], inverses[at]] = inertia(i as usize);
+                    if gains[at] > 0.0 {
+                        least = least.min(masses[at] * inverses[at]);
+                    }
+                }
+            }
+            least
+        };
+        let least = join(&cells.tasks, self.columns.of(&cells.tasks), &work, &f32::min);
         let view = self.columns.view();
         let of = |cell: u32| [0, 1, 2].map(|k| view.get(k, cell));
         // slices of one value each are most of a body; the first that has the most usual one is where all read it
@@ -59,13 +70,15 @@ impl InertiaColumns {
         };
         let middle = cells.slices.len() / 2;
         let (before, after) = cells.slices.split_at(middle);
-        let usual = after.iter().chain(before.iter().rev()).find_map(|slice| Some((slice.cell, value(slice)?)));
-        for (home, slice) in self.homes.iter_mut().zip(&cells.slices) {
+        let usual =
+            after.iter().chain(before.iter().rev()).find_map(|slice| Some((slice.cell, value(slice)?)));
+        self.homes.par_iter_mut().with_min_len(1024).zip(&cells.slices).for_each(|(home, slice)| {
             *home = match usual {
                 Some((cell, usual)) if value(slice) == Some(usual) => cell,
                 _ => slice.cell,
             };
-        }
+        });
+        least
     }
 
     pub fn view(&self) -> Inertia<'_> {
@@ -353,7 +366,12 @@ impl Cells {
         if self.weights.has_corners {
             self.deform_with::<true>((stiffness, turn), (u, lambdas, smoothed), (rotations, stresses), forces)
         } else {
-            self.deform_with::<false>((stiffness, turn), (u, lambdas, smoothed), (rotations, stresses), forces)
+            self.deform_with::<false>(
+                (stiffness, turn),
+                (u, lambdas, smoothed),
+                (rotations, stresses),
+                forces,
+            )
         }
     }
 
@@ -416,10 +434,21 @@ impl Cells {
                 let before = Quatx8 { x: turned(0), y: turned(1), z: turned(2), w: turned(3) };
                 let Seen { own, slopes, pull } = self.see::<CORNERS>(u, slice);
                 let fit = self.fit(own, slopes, slice);
-                let deformation = turn + fit;
+                let deformation = match self.null(slice) {
+                    None => turn + fit,
+                    Some(null) => turn - turn.mul_mat(null) + fit,
+                };
                 let (q, rotation) = polar_rotation(deformation, before);
-                let stress = stiffness.respond(lambdas.lane(0, slice.cell), rotation, deformation - rotation);
-                let [a, b, c] = (self.spread(slice, stress) - fit.scale(Lane::splat(stiffness.z))).c;
+                // missing dimensions move with the rotation
+                let (strain, carried) = match self.null(slice) {
+                    None => (deformation - rotation, fit),
+                    Some(null) => (
+                        deformation + rotation.mul_mat(null) - rotation,
+                        fit + (rotation - turn).mul_mat(null),
+                    ),
+                };
+                let stress = stiffness.respond(lambdas.lane(0, slice.cell), rotation, strain);
+                let [a, b, c] = (self.spread(slice, stress) - carried.scale(Lane::splat(stiffness.z))).c;
                 let y = pull * Lane::splat(2.0 * stiffness.z);
                 let values = [a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z, y.x, y.y, y.z, q.x, q.y, q.z, q.w];
                 put_all(&mut columns, at, values);
@@ -475,8 +504,14 @@ impl Cells {
 
     #[inline(always)]
     fn correction(&self, cell: u32) -> Mat3x8 {
-        let [xx, yy, zz, xy, xz, yz] = self.corrections.view().lanes(cell);
-        Sym3x8 { xx, yy, zz, xy, xz, yz }.full()
+        full(self.corrections.view().lanes(cell))
+    }
+
+    /// N' of eight cells, if one of them may have one.
+    #[inline(always)]
+    fn null(&self, slice: &Slice) -> Option<Mat3x8> {
+        let nulls = self.nulls.as_ref().filter(|_| !slice.is_inside)?;
+        Some(full(nulls.view().lanes(slice.cell)))
     }
 
     /// T of a product.
@@ -514,6 +549,12 @@ impl Cells {
         let column = |k: usize| Vec3x8::new(t[k], t[k + 1], t[k + 2]);
         f + Mat3x8 { c: [column(0), column(3), column(6)] }.mul_vec(Vec3x8::new(mx, my, mz))
     }
+}
+
+/// A symmetric matrix from its entries xx, yy, zz, xy, xz, yz.
+#[inline(always)]
+fn full([xx, yy, zz, xy, xz, yz]: [Lane; 6]) -> Mat3x8 {
+    Sym3x8 { xx, yy, zz, xy, xz, yz }.full()
 }
 
 impl Stiffness {

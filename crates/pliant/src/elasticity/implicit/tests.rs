@@ -232,8 +232,10 @@ fn cycles_bound_the_iterations() {
                 solver.right = rows.map(|(wave, held)| load(wave) * !held as u8 as f32).collect();
                 solver.set_cells(&body, dt);
                 let solved = solver.iterate(&mut body, dt, System::Whole, Start::Zero);
-                println!("{size} {nu} {stiffness} {solved:?}");
-                assert!(solved.converged && solved.iterations <= 20, "{size}, {nu}, S = {stiffness}: {solved:?}");
+                assert!(
+                    solved.converged && solved.iterations <= 20,
+                    "{size}, {nu}, S = {stiffness}: {solved:?}"
+                );
             }
         }
     }
@@ -246,7 +248,8 @@ fn forces_over_cells_are_those_over_pairs() {
     for (rest, support) in bodies_on_a_lattice() {
         let kernel = Kernel::new(KernelKind::WendlandC2, support * S);
         let moduli = Moduli::from_young_poisson(1e5, 0.3);
-        let method = Method { xsph: if compared % 3 == 1 { 30.0 } else { 0.0 }, ..Method::of(Model::Peer2018) };
+        let method =
+            Method { xsph: if compared % 3 == 1 { 30.0 } else { 0.0 }, ..Method::of(Model::Peer2018) };
         let mut pairs = ElasticBody::new(rest.clone(), S.powi(3), 1000.0, kernel, method, moduli);
         if !CellSolver::deforms(&pairs) {
             continue;
@@ -269,7 +272,7 @@ fn forces_over_cells_are_those_over_pairs() {
         assert!((0..rest.len()).all(|i| turned(i) < 1e-3), "{} particles", rest.len());
         compared += 1;
     }
-    assert!(compared >= 6, "{compared} bodies compared");
+    assert!(compared >= 10, "{compared} bodies compared");
 }
 
 #[test]
