@@ -10,7 +10,7 @@
 use super::columns::{Columns, each, lane, put, sum, total};
 use super::solver::{CellSolver, spread};
 use super::stencil::{Place, Stiffness};
-use super::{Cells, NOBODY};
+use super::{Cells, NOBODY, Task};
 use crate::elasticity::ElasticBody;
 use crate::elasticity::preconditioner::BodyPreconditioner;
 use crate::linear::Multigrid;
@@ -89,7 +89,7 @@ fn highest_eigenvalue(cells: &Cells, preconditioner: &BodyPreconditioner, stiffn
     let mut highest = 0.0f64;
     for _ in 0..POWER_ITERATIONS {
         let scale = Lane::splat(if highest > 0.0 { 1.0 / highest as f32 } else { 1.0 });
-        let energy = system.multiply(cells, None, false);
+        let energy = system.multiply(cells, None, None);
         let (q, inertia) = (system.q.view(), system.inertia.view());
         // p·D p of the old p; the new one is D⁻¹K p
         let size = sum(&cells.tasks, system.p.of(&cells.tasks), |task, columns| {
@@ -122,24 +122,23 @@ fn stages(low: f32, high: f32) -> impl Iterator<Item = (f32, f32)> + Clone {
     std::iter::once((0.0, 1.0 / center)).chain(later).take(SMOOTHING)
 }
 
-impl CellSolver {
-    /// z = M⁻¹ r by a cycle; returns r·z.
-    pub(super) fn cycle(&mut self, cells: &Cells, grids: &mut Multigrid<Mat3A>) -> f64 {
-        let Some(cycle) = &self.cycle else { return 0.0 };
-        let high = 1.0 + (cycle.highest - 1.0) * (1.0 - self.least_inertia);
-        let stages = stages(self.least_inertia.max(SMOOTH_FROM * high), high);
+impl Cycle {
+    /// z = M⁻¹ r of a system; returns r·z.
+    pub fn solve(&mut self, system: &mut CellSolver, cells: &Cells, grids: &mut Multigrid<Mat3A>) -> f64 {
+        let high = 1.0 + (self.highest - 1.0) * (1.0 - system.least_inertia);
+        let stages = stages(system.least_inertia.max(SMOOTH_FROM * high), high);
         for (k, stage) in stages.clone().enumerate() {
             match k {
-                0 => self.start_from_zero(cells, stage.1),
-                _ => self.descend(cells, stage),
+                0 => self.start_from_zero(system, cells, stage.1),
+                _ => self.descend(system, cells, stage),
             }
         }
-        self.descend(cells, (0.0, 0.0)); // what is left for the grids
+        self.descend(system, cells, (0.0, 0.0)); // what is left for the grids
         self.correct(cells, grids);
         for stage in stages {
-            self.descend(cells, stage);
+            self.descend(system, cells, stage);
         }
-        let (r, z) = (self.r.view(), self.solution());
+        let (r, z) = (system.r.view(), self.z.view());
         let product = sum(&cells.tasks, [], |task, []| {
             let mut sum = Lane::ZERO;
             for slice in &cells.slices[task.slices.clone()] {
@@ -152,12 +151,18 @@ impl CellSolver {
         product.x
     }
 
+    /// z, d and what is left, of these tasks.
+    fn columns(&mut self, tasks: &[Task]) -> [&mut [f32]; 9] {
+        let [a, b, c] = self.z.of(tasks);
+        let [d, e, f] = self.d.of(tasks);
+        let [g, h, i] = self.rest.of(tasks);
+        [a, b, c, d, e, f, g, h, i]
+    }
+
     /// rest = r, z = d = step D⁻¹ r.
-    fn start_from_zero(&mut self, cells: &Cells, step: f32) {
-        let (r, inertia) = (self.r.view(), self.inertia.view());
-        let Some(Cycle { z, d, rest, .. }) = &mut self.cycle else { return };
-        let columns = [z, d, rest].map(|columns| columns.of(&cells.tasks));
-        each(&cells.tasks, nine(columns), |task, columns| {
+    fn start_from_zero(&mut self, system: &CellSolver, cells: &Cells, step: f32) {
+        let (r, inertia) = (system.r.view(), system.inertia.view());
+        each(&cells.tasks, self.columns(&cells.tasks), |task, columns| {
             for number in task.slices.clone() {
                 let slice = &cells.slices[number];
                 let at = slice.cell as usize - task.cells.start;
@@ -172,24 +177,21 @@ impl CellSolver {
         });
     }
 
-    /// rest -= A d, d = keep d + step D⁻¹ rest, z += d; band after band, as in `multiply`.
-    fn descend(&mut self, cells: &Cells, (keep, step): (f32, f32)) {
+    /// rest -= A d, d = keep d + step D⁻¹ rest, z += d; band after band, as in `CellSolver::multiply`.
+    fn descend(&mut self, system: &mut CellSolver, cells: &Cells, (keep, step): (f32, f32)) {
         let (keep, step) = (Lane::splat(keep), Lane::splat(step));
         let bands = &cells.bands;
         for k in 0..bands.len() + 1 {
             if let Some(band) = bands.get(k) {
-                let tasks = &cells.tasks[band.clone()];
-                let CellSolver { cycle: Some(cycle), stresses, q, .. } = self else { return };
-                let frame = self.stiffness.frame(&self.rotations, &self.inertia, &self.lambdas);
-                cells.respond(tasks, frame, cycle.d.view(), (stresses, q));
+                let frame = system.stiffness.frame(&system.rotations, &system.inertia, &system.lambdas);
+                let written = (&mut system.stresses, &mut system.q);
+                cells.respond(&cells.tasks[band.clone()], frame, self.d.view(), written);
             }
             if let Some(band) = k.checked_sub(1).and_then(|k| bands.get(k)) {
                 let tasks = &cells.tasks[band.clone()];
-                let (q, inertia) = (self.q.view(), self.inertia.view());
-                let read = (self.stresses.view(), inertia);
-                let Some(Cycle { z, d, rest, .. }) = &mut self.cycle else { return };
-                let columns = [z, d, rest].map(|columns| columns.of(tasks));
-                cells.push(tasks, read, nine(columns), |columns, place, f| {
+                let (q, inertia) = (system.q.view(), system.inertia.view());
+                let read = (system.stresses.view(), inertia);
+                cells.push(tasks, read, self.columns(tasks), |columns, place, f| {
                     let Place { slice, cell, at } = place;
                     let step = inertia.inverses(slice) * step;
                     for (k, f) in [f.x, f.y, f.z].into_iter().enumerate() {
@@ -208,13 +210,12 @@ impl CellSolver {
 
     /// d = P (V-cycle of the grids) Pᵀ rest, z += d.
     fn correct(&mut self, cells: &Cells, grids: &mut Multigrid<Mat3A>) {
-        let Some(Cycle { z, d, rest, .. }) = &mut self.cycle else { return };
-        let rest = rest.view();
+        let rest = self.rest.view();
         grids.approximate(|i| {
             let cell = cells.cell_of[i];
             Vec3::new(rest.get(0, cell), rest.get(1, cell), rest.get(2, cell))
         });
-        let ([z0, z1, z2], [d0, d1, d2]) = (z.of(&cells.tasks), d.of(&cells.tasks));
+        let ([z0, z1, z2], [d0, d1, d2]) = (self.z.of(&cells.tasks), self.d.of(&cells.tasks));
         each(&cells.tasks, [z0, z1, z2, d0, d1, d2], |task, [z0, z1, z2, d0, d1, d2]| {
             for (at, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {
                 if i != NOBODY {
@@ -227,10 +228,4 @@ impl CellSolver {
             }
         });
     }
-}
-
-/// Three times three columns in a row.
-fn nine<'a>(columns: [[&'a mut [f32]; 3]; 3]) -> [&'a mut [f32]; 9] {
-    let [[a, b, c], [d, e, f], [g, h, i]] = columns;
-    [a, b, c, d, e, f, g, h, i]
 }

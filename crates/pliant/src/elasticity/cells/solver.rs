@@ -37,7 +37,7 @@ pub(in crate::elasticity) struct CellSolver {
     /// The least m / D of a free particle.
     pub(super) least_inertia: f32,
     /// Of stiff bodies.
-    pub(super) cycle: Option<Cycle>,
+    cycle: Option<Cycle>,
 }
 
 /// The particles of a step.
@@ -105,11 +105,6 @@ impl CellSolver {
     /// Sees to it that cycles are for the body's moduli.
     pub fn prepare_cycle(&mut self, cells: &Cells, body: &ElasticBody, preconditioner: &BodyPreconditioner) {
         self.cycle = Some(Cycle::new(cells, body, preconditioner, self.cycle.take()));
-    }
-
-    /// What the last cycle found.
-    pub(super) fn solution(&self) -> View<'_, 3> {
-        self.cycle.as_ref().map_or_else(|| self.x.view(), |cycle| cycle.z.view())
     }
 
     /// Takes the body's rotations.
@@ -208,6 +203,7 @@ impl CellSolver {
             None => self.stay(cells, tolerance),
         };
         let mut rz = 0.0;
+        let mut cycle = self.cycle.take();
         loop {
             solved.residual = size(sums.x);
             if !solved.residual.is_finite() {
@@ -216,8 +212,8 @@ impl CellSolver {
             if solved.residual <= bound || solved.breakdown.is_some() || solved.iterations == max_iterations {
                 break;
             }
-            if let Some(around) = grids.as_deref_mut() {
-                let product = self.cycle(cells, around);
+            if let (Some(cycle), Some(around)) = (&mut cycle, grids.as_deref_mut()) {
+                let product = cycle.solve(self, cells, around);
                 if Breakdown::of(product).is_some() {
                     // not positive: go on with the diagonal
                     (grids, rz) = (None, 0.0);
@@ -231,7 +227,8 @@ impl CellSolver {
             }
             let b = if rz == 0.0 { 0.0 } else { (sums.y / rz) as f32 };
             rz = sums.y;
-            let curvature = self.multiply(cells, Some((a, b)), grids.is_some());
+            let z = cycle.as_ref().filter(|_| grids.is_some()).map(|cycle| cycle.z.view());
+            let curvature = self.multiply(cells, Some((a, b)), z);
             solved.breakdown = Breakdown::of(curvature);
             if solved.breakdown.is_some() {
                 a = 0.0;
@@ -241,6 +238,7 @@ impl CellSolver {
             sums = self.reduce(cells, a, tolerance);
             solved.iterations += 1;
         }
+        self.cycle = cycle;
         solved.converged = solved.breakdown.is_none() && solved.residual <= bound;
         let (x, p) = (self.x.view(), self.p.view());
         change.par_iter_mut().with_min_len(1024).zip(&cells.cell_of).for_each(|(change, &cell)| {
@@ -280,20 +278,20 @@ impl CellSolver {
             }
             DVec2::new(gain, 0.0)
         });
-        let curvature = self.multiply(cells, None, false);
+        let curvature = self.multiply(cells, None, None);
         let a = if Breakdown::of(curvature).is_none() { (gain.x / curvature) as f32 } else { 0.0 };
         (a, self.reduce(cells, a, tolerance))
     }
 
-    /// q = A p, with p·q; p first made M⁻¹ r + b p and x moved by a p, if they are to be.
+    /// q = A p, with p·q; p first made z + b p and x moved by a p, if they are to be.
     ///
     /// Band after band: the next one's p, this one's T, the last one's q. What is large and needed only in between, T, is
     /// then still in the cache.
-    pub(super) fn multiply(&mut self, cells: &Cells, go: Option<(f32, f32)>, is_cycled: bool) -> f64 {
+    pub(super) fn multiply(&mut self, cells: &Cells, go: Option<(f32, f32)>, z: Option<View<3>>) -> f64 {
         let (bands, mut product) = (&cells.bands, 0.0);
         for k in 0..bands.len() + 2 {
             if let (Some(go), Some(band)) = (go, bands.get(k)) {
-                self.direct(cells, &cells.tasks[band.clone()], go, is_cycled);
+                self.direct(cells, &cells.tasks[band.clone()], go, z);
             }
             if let Some(band) = k.checked_sub(1).and_then(|k| bands.get(k)) {
                 let frame = self.stiffness.frame(&self.rotations, &self.inertia, &self.lambdas);
@@ -347,12 +345,11 @@ impl CellSolver {
         })
     }
 
-    /// x += a p, p = z + b p.
-    fn direct(&mut self, cells: &Cells, tasks: &[Task], (a, b): (f32, f32), is_cycled: bool) {
+    /// x += a p, p = z + b p; z is D⁻¹ r, if none is given.
+    fn direct(&mut self, cells: &Cells, tasks: &[Task], (a, b): (f32, f32), z: Option<View<3>>) {
         let (a, b) = (Lane::splat(a), Lane::splat(b));
         let (r, inertia) = (self.r.view(), self.inertia.view());
-        let CellSolver { x, p, cycle, .. } = self;
-        let z = cycle.as_ref().filter(|_| is_cycled).map(|cycle| cycle.z.view());
+        let CellSolver { x, p, .. } = self;
         let ([x0, x1, x2], [p0, p1, p2]) = (x.of(tasks), p.of(tasks));
         each(tasks, [x0, x1, x2, p0, p1, p2], |task, [x0, x1, x2, p0, p1, p2]| {
             for number in task.slices.clone() {
