@@ -63,7 +63,7 @@ impl InertiaColumns {
         let least = join(&cells.tasks, self.columns.of(&cells.tasks), &work, &f32::min);
         let view = self.columns.view();
         let of = |cell: u32| [0, 1, 2].map(|k| view.get(k, cell));
-        // slices of one value each are most of a body; the first that has the most usual one is where all read it
+        // slices of one value each are most of a body: those that have that of the middle read it in one place
         let value = |slice: &Slice| {
             let first = of(slice.cell);
             (slice.is_inside && (1..LANES as u32).all(|k| of(slice.cell + k) == first)).then_some(first)
