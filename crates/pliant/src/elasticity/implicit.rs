@@ -14,7 +14,7 @@
 //! a displaced place, x - dt² f_v / m. docs/theory/implicit.md tells what was tried against it.
 #![allow(non_snake_case)] // K, R, F, P, T as in the theory
 
-use super::cells::{CellSolver, Particles};
+use super::cells::{CellSolver, Particles, Start};
 use super::newton::{Newton, SliceTangent};
 use super::preconditioner::BodyPreconditioner;
 use super::rest::SliceRest;
@@ -96,10 +96,8 @@ pub struct ImplicitSolver {
     refused: bool,
     /// Iterations the factor took beyond one solve a step since it is not of the present matrix: state.
     spent: Real,
-    /// Where the next solve starts, from the last one: state.
+    /// Where the next solve starts, from the last one, unless it is over cells: state.
     pub(super) start: Vec<glam::Vec3>,
-    /// How that changed in the last step, over cells: state.
-    trend: Vec<glam::Vec3>,
     /// The second solve of kugelstadt2021.
     volume: Option<Volume>,
     /// Change w of the velocities in the step.
@@ -126,8 +124,7 @@ impl ImplicitSolver {
             factor: None,
             refused: false,
             spent: 0.0,
-            start: vec![glam::Vec3::ZERO; if is_split { 0 } else { n }],
-            trend: vec![glam::Vec3::ZERO; if is_over_cells { n } else { 0 }],
+            start: vec![glam::Vec3::ZERO; if is_split || is_over_cells { 0 } else { n }],
             volume: is_split.then(|| Volume::new(body)),
             change: vec![glam::Vec3::ZERO; n],
             right: vec![glam::Vec3::ZERO; n],
@@ -221,9 +218,11 @@ impl ImplicitSolver {
                 deformation
             }
         };
-        self.set_right_hand_side(body, step);
+        let squares = self.set_right_hand_side(body, step);
         let mut report = SolveReport::default();
-        let ease = self.ease(body, step.dt);
+        // What acts on the body, M (v* - v), over the right-hand side, if it is more: near rest the two parts of the
+        // right-hand side cancel, and a residual relative to what is left would be one relative to its rounding.
+        let ease = if squares.x > 0.0 { (squares.y / squares.x).sqrt().max(1.0) } else { 1.0 };
         let tolerance = self.tolerance;
         if let SolveTolerance::Relative(value) = &mut self.tolerance {
             *value *= ease;
@@ -234,9 +233,7 @@ impl ImplicitSolver {
             solved.residual /= ease;
         }
         report.note(SolvePart::Whole, solved);
-        let rows = self.trend.par_iter_mut().zip(&mut self.start).zip(&self.change).with_min_len(CHUNK);
-        rows.for_each(|((trend, start), now)| (*trend, *start) = (*now - *start, *now));
-        if self.trend.is_empty() {
+        if !self.start.is_empty() {
             self.start.copy_from_slice(&self.change);
         }
         (deformation, report)
@@ -314,27 +311,31 @@ impl ImplicitSolver {
             return;
         }
         self.set_cells(body, dt);
+        self.load_cells(body);
         let tolerance = std::mem::replace(&mut self.tolerance, SolveTolerance::Relative(ANSWER));
         self.iterate(body, dt, System::Whole, Start::Zero);
         self.tolerance = tolerance;
     }
 
     /// Where the next solve starts, and what the factor was made from, as bytes for a checkpoint.
-    pub fn save(&self) -> Vec<u8> {
+    pub fn save(&self, body: &ElasticBody) -> Vec<u8> {
         let factor = self.factor.as_ref().map(|factor| factor.stiffnesses);
         let Stiffnesses { shear, zero_energy } =
             factor.unwrap_or(Stiffnesses { shear: 0.0, zero_energy: 0.0 });
         let numbers = [shear, zero_energy, self.spent].into_iter().flat_map(Real::to_le_bytes);
         let held = self.held.iter().map(|held| *held as u8);
-        let start =
-            self.start.iter().chain(&self.trend).flat_map(|w| w.to_array()).flat_map(f32::to_le_bytes);
+        let over_cells = body.rest.cells.as_ref().zip(self.cells.as_ref());
+        let history = over_cells.into_iter().flat_map(|(cells, solver)| solver.history(cells));
+        let start = self.start.iter().copied().chain(history).flat_map(|w| w.to_array());
+        let start = start.flat_map(f32::to_le_bytes);
         numbers.chain(held).chain(start).chain(self.volume.iter().flat_map(Volume::save)).collect()
     }
 
     /// Puts back what `save` gave; false if it belongs to another body. The factor is made again.
     pub fn restore(&mut self, bytes: &[u8], body: &ElasticBody, shelf: &mut FactorShelf) -> bool {
         let n = self.masses.len();
-        let start_bytes = (self.start.len() + self.trend.len()) * 3 * size_of::<f32>();
+        let history = if self.cells.is_some() { CellSolver::HISTORY * n } else { 0 };
+        let start_bytes = (self.start.len() + history) * 3 * size_of::<f32>();
         let volume_bytes = self.volume.as_ref().map_or(0, Volume::saved_bytes);
         if bytes.len() != 3 * size_of::<Real>() + n + start_bytes + volume_bytes {
             return false;
@@ -345,8 +346,11 @@ impl ImplicitSolver {
         let number = |k: usize| Real::from_le_bytes(std::array::from_fn(|b| numbers[8 * k + b]));
         let single = |k: usize| f32::from_le_bytes(std::array::from_fn(|b| start[4 * k + b]));
         self.held.iter_mut().zip(held).for_each(|(slot, held)| *slot = *held != 0);
-        for (i, start) in self.start.iter_mut().chain(&mut self.trend).enumerate() {
-            *start = glam::Vec3::new(single(3 * i), single(3 * i + 1), single(3 * i + 2));
+        let vector = |i: usize| glam::Vec3::new(single(3 * i), single(3 * i + 1), single(3 * i + 2));
+        self.start.iter_mut().enumerate().for_each(|(i, start)| *start = vector(i));
+        if let (Some(cells), Some(solver)) = (&body.rest.cells, &mut self.cells) {
+            let first = self.start.len();
+            solver.set_history(cells, |i| vector(first + i));
         }
         if let Some(to) = &mut self.volume {
             to.restore(volume);
@@ -372,34 +376,30 @@ impl ImplicitSolver {
         self.held[i]
     }
 
-    /// M (v* - v) + dt f(x̂) of the free particles.
-    fn set_right_hand_side(&mut self, body: &ElasticBody, step: &StepInput) {
-        let (masses, dt) = (&self.masses, step.dt as f32);
-        let rows = self.right.par_iter_mut().zip(&self.held).zip(&mut self.start).with_min_len(CHUNK);
-        rows.enumerate().for_each(|(i, ((right, held), start))| {
-            if *held {
-                (*right, *start) = (glam::Vec3::ZERO, glam::Vec3::ZERO);
-            } else {
-                let kick = (step.pushed[i] - step.velocities[i]).as_vec3();
-                *right = kick * masses[i] + body.forces[i] * dt;
+    /// M (v* - v) + dt f(x̂) of the free particles. Returns the squares of the whole and of its first part.
+    fn set_right_hand_side(&mut self, body: &ElasticBody, step: &StepInput) -> DVec2 {
+        let (masses, held, forces, dt) = (&self.masses, &self.held, &body.forces, step.dt as f32);
+        let parts = |i: usize| {
+            if held[i] {
+                return [glam::Vec3::ZERO; 2];
+            }
+            let kick = (step.pushed[i] - step.velocities[i]).as_vec3() * masses[i];
+            [kick + forces[i] * dt, kick]
+        };
+        if let (Some(cells), Some(solver)) = (&body.rest.cells, &mut self.cells) {
+            return solver.load(cells, parts);
+        }
+        let rows = self.right.par_iter_mut().zip(&mut self.start).with_min_len(CHUNK).enumerate();
+        rows.for_each(|(i, (right, start))| {
+            *right = parts(i)[0];
+            if held[i] {
+                *start = glam::Vec3::ZERO;
             }
         });
-        let rows = self.trend.par_iter_mut().zip(&self.held).with_min_len(CHUNK);
-        rows.filter(|(_, held)| **held).for_each(|(trend, _)| *trend = glam::Vec3::ZERO);
-    }
-
-    /// What acts on the body, M (v* - v), over the right-hand side, if it is more: near rest the two parts of the
-    /// right-hand side cancel, and a residual relative to what is left would be one relative to its rounding.
-    fn ease(&self, body: &ElasticBody, dt: Real) -> Real {
-        let (right, forces, held, dt) = (&self.right, &body.forces, &self.held, dt as f32);
-        let squares = sum(right.len(), DVec2::ZERO, |i| match held[i] {
-            true => DVec2::ZERO,
-            false => {
-                let kick = right[i] - forces[i] * dt;
-                DVec2::new(right[i].length_squared() as Real, kick.length_squared() as Real)
-            }
-        });
-        if squares.x > 0.0 { (squares.y / squares.x).sqrt().max(1.0) } else { 1.0 }
+        sum(held.len(), DVec2::ZERO, |i| {
+            let [right, kick] = parts(i);
+            DVec2::new(right.length_squared().into(), kick.length_squared().into())
+        })
     }
 
     /// Sets the system over cells for the rotations that the body has.
@@ -410,7 +410,14 @@ impl ImplicitSolver {
         }
     }
 
-    /// Solves a system for `change`. The cells are set, if there are any.
+    /// Gives the cells the right-hand side.
+    fn load_cells(&mut self, body: &ElasticBody) {
+        if let (Some(cells), Some(solver)) = (&body.rest.cells, &mut self.cells) {
+            solver.load(cells, |i| [self.right[i], glam::Vec3::ZERO]);
+        }
+    }
+
+    /// Solves a system for `change`. The cells are set, if there are any, and have the right-hand side.
     fn iterate(&mut self, body: &mut ElasticBody, dt: Real, system: System, start: Start) -> Solved {
         let rest = body.rest.clone();
         if system == System::Whole
@@ -418,17 +425,10 @@ impl ImplicitSolver {
         {
             self.preconditioner.set_grids(body, &self.masses, &self.held, dt, system);
             let when = (self.tolerance, MAX_ITERATIONS);
-            let (last, trend) = (&self.start, &self.trend);
-            let next = |i: usize| last[i] + trend[i];
-            let seed: Option<&(dyn Fn(usize) -> glam::Vec3 + Sync)> = match start {
-                Start::Zero => None,
-                Start::LastStep => Some(&next),
-            };
             if self.preconditioner.grids().is_some() {
                 solver.prepare_cycle(cells, body, &self.preconditioner);
             }
-            let (right, change) = (&self.right, &mut self.change);
-            return solver.solve(cells, (right, seed), change, when, self.preconditioner.grids());
+            return solver.solve(cells, start, &mut self.change, when, self.preconditioner.grids());
         }
         match start {
             Start::Zero => self.change.fill(glam::Vec3::ZERO),
@@ -474,7 +474,7 @@ impl ImplicitSolver {
     }
 
     pub fn bytes(&self) -> usize {
-        let vectors = 7 * size_of::<glam::Vec3>() + size_of::<f32>() + 1;
+        let vectors = 5 * size_of::<glam::Vec3>() + size_of::<f32>() + 1;
         let factor = self.factor.as_ref().map_or(0, |f| f.factor.bytes() / Arc::strong_count(f));
         let volume = self.volume.as_ref().map_or(0, Volume::bytes);
         let cells = self.cells.as_ref().map_or(0, CellSolver::bytes);
@@ -525,14 +525,6 @@ impl Preconditioner for ByFactor<'_> {
         z.copy_from_slice(r);
         self.factor.solve(z, self.work);
     }
-}
-
-/// Where a solve starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Start {
-    Zero,
-    /// From the change of the last step; over cells, from what it and the one before it let expect.
-    LastStep,
 }
 
 /// A matrix with three rows a particle.

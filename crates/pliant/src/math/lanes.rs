@@ -98,6 +98,18 @@ pub struct Mat3x8 {
 }
 
 impl Mat3x8 {
+    /// self + s I.
+    #[inline(always)]
+    pub fn add_diagonal(self, s: Lane) -> Self {
+        let [a, b, c] = self.c;
+        Mat3x8 {
+            c: [
+                Vec3x8::new(a.x + s, a.y, a.z),
+                Vec3x8::new(b.x, b.y + s, b.z),
+                Vec3x8::new(c.x, c.y, c.z + s),
+            ],
+        }
+    }
     pub const ZERO: Mat3x8 = Mat3x8 { c: [Vec3x8::ZERO; 3] };
 
     /// The same matrix in every lane.
@@ -363,6 +375,11 @@ impl Quatx8 {
     }
 
     #[inline(always)]
+    pub fn conjugate(self) -> Self {
+        Quatx8 { x: -self.x, y: -self.y, z: -self.z, w: self.w }
+    }
+
+    #[inline(always)]
     pub fn normalize(self) -> Self {
         let n = (self.x * self.x + self.y * self.y + self.z * self.z + self.w * self.w).sqrt();
         let s = Lane::ONE / n;
@@ -372,16 +389,21 @@ impl Quatx8 {
     /// Rotation matrix R.
     #[inline(always)]
     pub fn matrix(self) -> Mat3x8 {
+        self.bend().add_diagonal(Lane::ONE)
+    }
+
+    /// R - I, as exact as it is small.
+    #[inline(always)]
+    pub fn bend(self) -> Mat3x8 {
         let (x2, y2, z2) = (self.x + self.x, self.y + self.y, self.z + self.z);
         let (xx, yy, zz) = (self.x * x2, self.y * y2, self.z * z2);
         let (xy, xz, yz) = (self.x * y2, self.x * z2, self.y * z2);
         let (wx, wy, wz) = (self.w * x2, self.w * y2, self.w * z2);
-        let one = Lane::ONE;
         Mat3x8 {
             c: [
-                Vec3x8::new(one - yy - zz, xy + wz, xz - wy),
-                Vec3x8::new(xy - wz, one - xx - zz, yz + wx),
-                Vec3x8::new(xz + wy, yz - wx, one - xx - yy),
+                Vec3x8::new(-yy - zz, xy + wz, xz - wy),
+                Vec3x8::new(xy - wz, -xx - zz, yz + wx),
+                Vec3x8::new(xz + wy, yz - wx, -xx - yy),
             ],
         }
     }

@@ -39,7 +39,7 @@ impl Simulation {
             let name = &self.bodies[k].name;
             columns.push((format!("rotations/{name}"), solid.elastic.save_rotations()));
             if let Some(implicit) = &solid.implicit {
-                columns.push((format!("solver/{name}"), implicit.save()));
+                columns.push((format!("solver/{name}"), implicit.save(&solid.elastic)));
             }
         }
         if let Some(flow) = &self.flow {

@@ -2,7 +2,7 @@
 
 use super::Task;
 use crate::math::{LANES, Lane};
-use glam::DVec2;
+use glam::{DVec2, Vec3};
 
 /// Numbers in a page of memory.
 const PAGE: usize = 1024;
@@ -114,6 +114,12 @@ impl<const N: usize> View<'_, N> {
         // SAFETY: columns are numbered below N in this module, and cells of slices are inside a column (see above).
         let eight = unsafe { self.numbers.get_unchecked(at..at + LANES) };
         lane(eight, 0)
+    }
+}
+
+impl View<'_, 3> {
+    pub fn vector(&self, cell: u32) -> Vec3 {
+        Vec3::new(self.get(0, cell), self.get(1, cell), self.get(2, cell))
     }
 }
 

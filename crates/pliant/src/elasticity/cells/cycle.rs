@@ -111,15 +111,15 @@ fn highest_eigenvalue(cells: &Cells, preconditioner: &BodyPreconditioner, stiffn
     highest as f32 * MARGIN
 }
 
-/// Chebyshev iterations for eigenvalues from `low` to `high`: d = keep d + step D⁻¹ rest, by keep and step. The error is
-/// multiplied by T_k((c - λ)/e) / T_k(c/e), c ± e the two ends.
-fn stages(low: f32, high: f32) -> impl Iterator<Item = (f32, f32)> + Clone {
+/// Chebyshev iterations for eigenvalues from `low` to `high`: d = keep d + step D⁻¹ rest, by keep and step. After k of
+/// them the error is multiplied by T_k((c - λ)/e) / T_k(c/e), c ± e the two ends.
+fn stages(low: f32, high: f32) -> impl Iterator<Item = (f32, f32)> {
     let (center, extent) = (0.5 * (high + low), 0.5 * (high - low));
     let sigma = center / extent;
     let later = std::iter::successors(Some(1.0 / sigma), move |rho| Some(1.0 / (2.0 * sigma - rho)));
     let pairs = later.clone().zip(later.skip(1));
     let later = pairs.map(move |(rho, next)| (next * rho, 2.0 * next / extent));
-    std::iter::once((0.0, 1.0 / center)).chain(later).take(SMOOTHING)
+    std::iter::once((0.0, 1.0 / center)).chain(later)
 }
 
 impl Cycle {
@@ -127,17 +127,11 @@ impl Cycle {
     pub fn solve(&mut self, system: &mut CellSolver, cells: &Cells, grids: &mut Multigrid<Mat3A>) -> f64 {
         let high = 1.0 + (self.highest - 1.0) * (1.0 - system.least_inertia);
         let stages = stages(system.least_inertia.max(SMOOTH_FROM * high), high);
-        for (k, stage) in stages.clone().enumerate() {
-            match k {
-                0 => self.start_from_zero(system, cells, stage.1),
-                _ => self.descend(system, cells, stage),
-            }
-        }
-        self.descend(system, cells, (0.0, 0.0)); // what is left for the grids
+        let mut table = [(0.0, 0.0); SMOOTHING + 1]; // the last: what is left for the grids
+        table.iter_mut().zip(stages.take(SMOOTHING)).for_each(|(slot, stage)| *slot = stage);
+        self.sweep(system, cells, Some(table[0].1), &table[1..]);
         self.correct(cells, grids);
-        for stage in stages {
-            self.descend(system, cells, stage);
-        }
+        self.sweep(system, cells, None, &table[..SMOOTHING]);
         let (r, z) = (system.r.view(), self.z.view());
         let product = sum(&cells.tasks, [], |task, []| {
             let mut sum = Lane::ZERO;
@@ -159,10 +153,34 @@ impl Cycle {
         [a, b, c, d, e, f, g, h, i]
     }
 
+    /// Iterations one after the other, the first of them from zero if its step is given.
+    ///
+    /// They go over the bands together, each two behind the one before it: a band's numbers are then still in the cache.
+    /// An iteration is done with the stresses and products of a band when the next one comes to write there.
+    fn sweep(&mut self, system: &mut CellSolver, cells: &Cells, start: Option<f32>, stages: &[(f32, f32)]) {
+        let bands = &cells.bands;
+        let lead = start.is_some() as usize;
+        for tick in 0..bands.len() + lead + 2 * stages.len() {
+            let band = |behind: usize| Some(&cells.tasks[bands.get(tick.checked_sub(behind)?)?.clone()]);
+            if let (Some(step), Some(tasks)) = (start, band(0)) {
+                self.start_from_zero(system, cells, tasks, step);
+            }
+            for (k, stage) in stages.iter().enumerate() {
+                if let Some(tasks) = band(lead + 2 * k) {
+                    let frame = system.stiffness.frame(&system.rotations, &system.inertia, &system.lambdas);
+                    cells.respond(tasks, frame, self.d.view(), (&mut system.stresses, &mut system.q));
+                }
+                if let Some(tasks) = band(lead + 2 * k + 1) {
+                    self.descend(system, cells, tasks, *stage);
+                }
+            }
+        }
+    }
+
     /// rest = r, z = d = step D⁻¹ r.
-    fn start_from_zero(&mut self, system: &CellSolver, cells: &Cells, step: f32) {
+    fn start_from_zero(&mut self, system: &CellSolver, cells: &Cells, tasks: &[Task], step: f32) {
         let (r, inertia) = (system.r.view(), system.inertia.view());
-        each(&cells.tasks, self.columns(&cells.tasks), |task, columns| {
+        each(tasks, self.columns(tasks), |task, columns| {
             for number in task.slices.clone() {
                 let slice = &cells.slices[number];
                 let at = slice.cell as usize - task.cells.start;
@@ -177,44 +195,30 @@ impl Cycle {
         });
     }
 
-    /// rest -= A d, d = keep d + step D⁻¹ rest, z += d; band after band, as in `CellSolver::multiply`.
-    fn descend(&mut self, system: &mut CellSolver, cells: &Cells, (keep, step): (f32, f32)) {
+    /// rest -= A d, d = keep d + step D⁻¹ rest, z += d.
+    fn descend(&mut self, system: &CellSolver, cells: &Cells, tasks: &[Task], (keep, step): (f32, f32)) {
         let (keep, step) = (Lane::splat(keep), Lane::splat(step));
-        let bands = &cells.bands;
-        for k in 0..bands.len() + 1 {
-            if let Some(band) = bands.get(k) {
-                let frame = system.stiffness.frame(&system.rotations, &system.inertia, &system.lambdas);
-                let written = (&mut system.stresses, &mut system.q);
-                cells.respond(&cells.tasks[band.clone()], frame, self.d.view(), written);
+        let (q, inertia) = (system.q.view(), system.inertia.view());
+        let read = (system.stresses.view(), inertia);
+        cells.push(tasks, read, self.columns(tasks), |columns, place, f| {
+            let Place { slice, cell, at } = place;
+            let step = inertia.inverses(slice) * step;
+            for (k, f) in [f.x, f.y, f.z].into_iter().enumerate() {
+                let rest = lane(columns[6 + k], at) - (q.lane(k, cell) - f);
+                let d = lane(columns[3 + k], at).mul_add(keep, rest * step);
+                let z = lane(columns[k], at) + d;
+                put(columns[6 + k], at, rest);
+                put(columns[3 + k], at, d);
+                put(columns[k], at, z);
             }
-            if let Some(band) = k.checked_sub(1).and_then(|k| bands.get(k)) {
-                let tasks = &cells.tasks[band.clone()];
-                let (q, inertia) = (system.q.view(), system.inertia.view());
-                let read = (system.stresses.view(), inertia);
-                cells.push(tasks, read, self.columns(tasks), |columns, place, f| {
-                    let Place { slice, cell, at } = place;
-                    let step = inertia.inverses(slice) * step;
-                    for (k, f) in [f.x, f.y, f.z].into_iter().enumerate() {
-                        let rest = lane(columns[6 + k], at) - (q.lane(k, cell) - f);
-                        let d = lane(columns[3 + k], at).mul_add(keep, rest * step);
-                        let z = lane(columns[k], at) + d;
-                        put(columns[6 + k], at, rest);
-                        put(columns[3 + k], at, d);
-                        put(columns[k], at, z);
-                    }
-                    Lane::ZERO
-                });
-            }
-        }
+            Lane::ZERO
+        });
     }
 
     /// d = P (V-cycle of the grids) Pᵀ rest, z += d.
     fn correct(&mut self, cells: &Cells, grids: &mut Multigrid<Mat3A>) {
         let rest = self.rest.view();
-        grids.approximate(|i| {
-            let cell = cells.cell_of[i];
-            Vec3::new(rest.get(0, cell), rest.get(1, cell), rest.get(2, cell))
-        });
+        grids.approximate(|i| rest.vector(cells.cell_of[i]));
         let ([z0, z1, z2], [d0, d1, d2]) = (self.z.of(&cells.tasks), self.d.of(&cells.tasks));
         each(&cells.tasks, [z0, z1, z2, d0, d1, d2], |task, [z0, z1, z2, d0, d1, d2]| {
             for (at, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {

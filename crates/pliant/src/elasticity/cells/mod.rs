@@ -18,7 +18,7 @@ mod cycle;
 mod solver;
 mod stencil;
 
-pub(super) use solver::{CellSolver, Particles};
+pub(super) use solver::{CellSolver, Particles, Start};
 
 use super::rest::Rest;
 use crate::math::{LANES, Mat3, Real, Vec3};

@@ -13,11 +13,15 @@ use super::stencil::{InertiaColumns, Smoothed, Stiffness};
 use super::{Cells, NOBODY, Task};
 use crate::elasticity::preconditioner::BodyPreconditioner;
 use crate::elasticity::{Deformation, ElasticBody, SolveTolerance};
-use crate::linear::{Breakdown, Multigrid, Solved, product};
+use crate::linear::{Breakdown, Multigrid, Solved};
 use crate::material::Law;
-use crate::math::{LANES, Lane, Mat3, Mat3x8, Quat, Quatx8, Real};
+use crate::math::{LANES, Lane, Mat3, Quat, Quatx8, Real};
 use glam::{DVec2, DVec3, Mat3A, Vec3};
 use rayon::prelude::*;
+
+/// Stiffness numbers below which solutions are smooth enough in time to be followed to second order. What solves leave
+/// undone enters the prediction sevenfold then, threefold otherwise (docs/theory/solvers.md).
+const BENDS_BELOW: Real = 4.0;
 
 /// The system of a body in cells, and the vectors of its solver.
 #[derive(Clone, Debug)]
@@ -30,7 +34,13 @@ pub(in crate::elasticity) struct CellSolver {
     /// R'.
     pub(super) rotations: Columns<4>,
     x: Columns<3>,
+    /// Solutions of the steps before: the last one, how it changed, and how that changed.
+    history: [Columns<3>; Self::HISTORY],
+    /// Are solutions smooth enough in time for the third?
+    bends: bool,
     pub(super) r: Columns<3>,
+    /// |r| of the right-hand side.
+    right_size: Real,
     pub(super) p: Columns<3>,
     pub(super) q: Columns<3>,
     pub(super) stresses: Columns<9>,
@@ -38,6 +48,23 @@ pub(in crate::elasticity) struct CellSolver {
     pub(super) least_inertia: f32,
     /// Of stiff bodies.
     cycle: Option<Cycle>,
+}
+
+/// Where a solve starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::elasticity) enum Start {
+    Zero,
+    /// From the solution of the last step; over cells, from what it and those before it let expect.
+    LastStep,
+}
+
+/// How directions change from one iteration to the next: x += a p, p = z + b p.
+#[derive(Clone, Copy)]
+pub(super) struct Turn {
+    a: f32,
+    b: f32,
+    /// Is x zero so far?
+    is_first: bool,
 }
 
 /// The particles of a step.
@@ -62,6 +89,9 @@ impl CellSolver {
             lambdas: Columns::new(count, 22),
             x: Columns::new(count, 23),
             r: Columns::new(count, 26),
+            history: [55, 58, 61].map(|number| Columns::new(count, number)),
+            bends: true,
+            right_size: 0.0,
             least_inertia: 1.0,
             cycle: None,
         }
@@ -91,6 +121,7 @@ impl CellSolver {
                 let diagonal = preconditioner.mean_diagonal(body, i, masses[i], dt);
                 [masses[i], if held[i] { 0.0 } else { dt2 }, 1.0 / diagonal]
             });
+            self.set_bends(cells, BodyPreconditioner::stiffness_number(body, masses, dt) < BENDS_BELOW);
             each(&cells.tasks, self.lambdas.of(&cells.tasks), |task, [lambdas]| {
                 for (lambda, &i) in lambdas.iter_mut().zip(&cells.particle_of[task.cells.clone()]) {
                     if i != NOBODY {
@@ -100,6 +131,14 @@ impl CellSolver {
             });
         }
         self.turn(cells, body);
+    }
+
+    /// Says whether the next solves start from more than the trend.
+    fn set_bends(&mut self, cells: &Cells, bends: bool) {
+        if self.bends && !bends {
+            self.history[2].of(&cells.tasks).into_iter().for_each(|column| column.fill(0.0));
+        }
+        self.bends = bends;
     }
 
     /// Sees to it that cycles are for the body's moduli.
@@ -143,22 +182,24 @@ impl CellSolver {
     ) -> Deformation {
         let (rest, middle) = (&body.rest.positions, body.rest.middle);
         let (center, rest_center) = (positions(middle), rest[middle]);
-        let turn = Mat3::from_quat(body.rotation(middle));
-        let displacement = |i: usize| ((positions(i) - center) - turn * (rest[i] - rest_center)).as_vec3();
+        let turn = body.rotation(middle).normalize() * Quat::from_mat3(&cells.axes);
+        let frame = Mat3::from_quat(turn);
+        let (to_frame, to_axes) = (frame.transpose(), cells.axes.transpose());
+        let displacement =
+            |i: usize| (to_frame * (positions(i) - center) - to_axes * (rest[i] - rest_center)).as_vec3();
         spread(cells, displacement, &mut self.p);
         let strength = body.constants.xsph_density as f32;
         if strength > 0.0 {
             // r serves for the velocities until it is the residual
-            spread(cells, |i| (velocities[i] - velocities[middle]).as_vec3(), &mut self.r);
+            spread(cells, |i| (to_frame * (velocities[i] - velocities[middle])).as_vec3(), &mut self.r);
         }
         let CellSolver { stiffness, lambdas, rotations, p, q, r, stresses, .. } = self;
         let smoothed = (strength > 0.0).then(|| Smoothed { velocities: r.view(), strength });
-        let frame = (*stiffness, Mat3x8::splat(turn * cells.axes));
         let read = (p.view(), lambdas.view(), smoothed);
-        let deformation = cells.deform(frame, read, (rotations, stresses), q);
-        let (q, rotations) = (q.view(), rotations.view());
+        let deformation = cells.deform((*stiffness, Quatx8::splat(turn)), read, (rotations, stresses), q);
+        let (q, rotations, frame) = (q.view(), rotations.view(), frame.as_mat3());
         body.forces.par_iter_mut().with_min_len(1024).zip(&cells.cell_of).for_each(|(force, &cell)| {
-            *force = Vec3::new(q.get(0, cell), q.get(1, cell), q.get(2, cell));
+            *force = frame * q.vector(cell);
         });
         let back = Quatx8::splat(Quat::from_mat3(&cells.axes).conjugate());
         let chunks = body.rotations.par_iter_mut().with_min_len(128).zip(cells.cell_of.par_chunks(LANES));
@@ -173,34 +214,54 @@ impl CellSolver {
         deformation
     }
 
-    /// Solves (M + dt² K) change = right, starting with a step along the seed, as far as it helps. The seed is zero where
-    /// particles are held.
+    /// Takes the right-hand side of the system; `of` gives it for a particle, and another vector. Returns the squares of
+    /// both.
+    pub fn load(&mut self, cells: &Cells, of: impl Fn(usize) -> [Vec3; 2] + Sync) -> DVec2 {
+        let squares = sum(&cells.tasks, self.r.of(&cells.tasks), |task, [x, y, z]| {
+            let mut squares = DVec2::ZERO;
+            for (at, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {
+                if i != NOBODY {
+                    let [right, other] = of(i as usize);
+                    Vec3 { x: x[at], y: y[at], z: z[at] } = right;
+                    squares += DVec2::new(right.length_squared().into(), other.length_squared().into());
+                }
+            }
+            squares
+        });
+        self.right_size = squares.x.sqrt();
+        squares
+    }
+
+    /// Solves (M + dt² K) change = r.
     pub fn solve(
         &mut self,
         cells: &Cells,
-        (right, seed): (&[Vec3], Option<&(dyn Fn(usize) -> Vec3 + Sync)>),
+        start: Start,
         change: &mut [Vec3],
         (tolerance, max_iterations): (SolveTolerance, usize),
         mut grids: Option<&mut Multigrid<Mat3A>>,
     ) -> Solved {
         let mut solved = Solved { iterations: 0, residual: 0.0, converged: true, breakdown: None };
-        let b_norm = product(right, right).sqrt();
         let bound = match tolerance {
             SolveTolerance::Relative(value) | SolveTolerance::Absolute(value) => value,
         };
-        if b_norm == 0.0 && matches!(tolerance, SolveTolerance::Relative(_)) {
+        if self.right_size == 0.0 && matches!(tolerance, SolveTolerance::Relative(_)) {
+            if start == Start::LastStep {
+                self.x.of(&cells.tasks).into_iter().for_each(|column| column.fill(0.0));
+                self.remember(cells);
+            }
             change.fill(Vec3::ZERO);
             return solved;
         }
+        let (right_size, n) = (self.right_size, change.len());
         let size = |sum: f64| match tolerance {
-            SolveTolerance::Relative(_) => sum.sqrt() / b_norm,
-            SolveTolerance::Absolute(_) => sum / right.len() as f64,
+            SolveTolerance::Relative(_) => sum.sqrt() / right_size,
+            SolveTolerance::Absolute(_) => sum / n as f64,
         };
-        spread(cells, |i| right[i], &mut self.r);
-        self.x.of(&cells.tasks).into_iter().for_each(|column| column.fill(0.0));
-        let (mut a, mut sums) = match seed {
-            Some(seed) => self.go_along(cells, seed, tolerance),
-            None => self.stay(cells, tolerance),
+        // x is a p once a is known
+        let (mut a, mut sums) = match start {
+            Start::LastStep => self.go_along(cells, tolerance),
+            Start::Zero => self.stay(cells, tolerance),
         };
         let mut rz = 0.0;
         let mut cycle = self.cycle.take();
@@ -228,7 +289,9 @@ impl CellSolver {
             let b = if rz == 0.0 { 0.0 } else { (sums.y / rz) as f32 };
             rz = sums.y;
             let z = cycle.as_ref().filter(|_| grids.is_some()).map(|cycle| cycle.z.view());
-            let curvature = self.multiply(cells, Some((a, b)), z);
+            let turn = Turn { a, b, is_first: solved.iterations == 0 };
+            let curvature = self.multiply(cells, Some(turn), z);
+            solved.iterations += 1;
             solved.breakdown = Breakdown::of(curvature);
             if solved.breakdown.is_some() {
                 a = 0.0;
@@ -236,19 +299,21 @@ impl CellSolver {
             }
             a = (rz / curvature) as f32;
             sums = self.reduce(cells, a, tolerance);
-            solved.iterations += 1;
         }
         self.cycle = cycle;
         solved.converged = solved.breakdown.is_none() && solved.residual <= bound;
-        let (x, p) = (self.x.view(), self.p.view());
+        self.finish(cells, a, solved.iterations == 0);
+        if start == Start::LastStep {
+            self.remember(cells);
+        }
+        let x = self.x.view();
         change.par_iter_mut().with_min_len(1024).zip(&cells.cell_of).for_each(|(change, &cell)| {
-            let at = |k: usize| x.get(k, cell) + a * p.get(k, cell);
-            *change = Vec3::new(at(0), at(1), at(2));
+            *change = x.vector(cell);
         });
         solved
     }
 
-    /// Starts at x; p and q are zero. Gives what `go_along` gives.
+    /// Starts at x = 0; p and q are zero. Gives what `go_along` gives.
     fn stay(&mut self, cells: &Cells, tolerance: SolveTolerance) -> (f32, DVec2) {
         for columns in [&mut self.p, &mut self.q] {
             columns.of(&cells.tasks).into_iter().for_each(|column| column.fill(0.0));
@@ -256,42 +321,96 @@ impl CellSolver {
         (0.0, self.reduce(cells, 0.0, tolerance))
     }
 
-    /// A step along p = seed that makes the error smallest: r -= a A p with a = p·r / p·A p. Gives a, by which x is still to
-    /// be moved along p, and what `reduce` gives.
-    fn go_along(
-        &mut self,
-        cells: &Cells,
-        seed: &(dyn Fn(usize) -> Vec3 + Sync),
-        tolerance: SolveTolerance,
-    ) -> (f32, DVec2) {
-        let r = self.r.view();
-        let gain = sum(&cells.tasks, self.p.of(&cells.tasks), |task, [x, y, z]| {
-            let mut gain = 0.0;
-            for (at, (cell, &i)) in task.cells.clone().zip(&cells.particle_of[task.cells.clone()]).enumerate()
-            {
-                if i != NOBODY {
-                    let p = seed(i as usize);
-                    Vec3 { x: x[at], y: y[at], z: z[at] } = p;
-                    let r = |k: usize| r.get(k, cell as u32);
-                    gain += p.dot(Vec3::new(r(0), r(1), r(2))) as f64;
+    /// A step along the p that the history lets expect, as far as it helps: r -= a A p with a = p·r / p·A p. Gives a, by
+    /// which x is still to be moved along p, and what `reduce` gives.
+    fn go_along(&mut self, cells: &Cells, tolerance: SolveTolerance) -> (f32, DVec2) {
+        let (r, inertia) = (self.r.view(), self.inertia.view());
+        let history = self.history.each_ref().map(Columns::view);
+        let gain = sum(&cells.tasks, self.p.of(&cells.tasks), |task, p| {
+            let mut gain = Lane::ZERO;
+            for number in task.slices.clone() {
+                let slice = &cells.slices[number];
+                let at = slice.cell as usize - task.cells.start;
+                let is_free = inertia.gains(number).simd_gt(Lane::ZERO);
+                for k in 0..3 {
+                    let [last, trend, bend] = history.map(|columns| columns.lane(k, slice.cell));
+                    let next = is_free.select(last + (trend + bend), Lane::ZERO);
+                    put(p[k], at, next);
+                    gain = next.mul_add(r.lane(k, slice.cell), gain);
                 }
             }
-            DVec2::new(gain, 0.0)
+            DVec2::new(total(gain), 0.0)
         });
         let curvature = self.multiply(cells, None, None);
         let a = if Breakdown::of(curvature).is_none() { (gain.x / curvature) as f32 } else { 0.0 };
         (a, self.reduce(cells, a, tolerance))
     }
 
+    /// x += a p; x is zero before if it `is_first`.
+    fn finish(&mut self, cells: &Cells, a: f32, is_first: bool) {
+        let (a, p) = (Lane::splat(a), self.p.view());
+        each(&cells.tasks, self.x.of(&cells.tasks), |task, x| {
+            for slice in &cells.slices[task.slices.clone()] {
+                let at = slice.cell as usize - task.cells.start;
+                for k in 0..3 {
+                    let before = if is_first { Lane::ZERO } else { lane(x[k], at) };
+                    put(x[k], at, p.lane(k, slice.cell).mul_add(a, before));
+                }
+            }
+        });
+    }
+
+    /// Notes x in the history.
+    fn remember(&mut self, cells: &Cells) {
+        let (x, bends) = (self.x.view(), self.bends);
+        let [last, trend, bend] = &mut self.history;
+        let ([l0, l1, l2], [t0, t1, t2]) = (last.of(&cells.tasks), trend.of(&cells.tasks));
+        let [b0, b1, b2] = bend.of(&cells.tasks);
+        each(&cells.tasks, [l0, l1, l2, t0, t1, t2, b0, b1, b2], |task, columns| {
+            for slice in &cells.slices[task.slices.clone()] {
+                let at = slice.cell as usize - task.cells.start;
+                for k in 0..3 {
+                    let now = x.lane(k, slice.cell);
+                    let trend = now - lane(columns[k], at);
+                    if bends {
+                        let bend = trend - lane(columns[3 + k], at);
+                        put(columns[6 + k], at, bend);
+                    }
+                    put(columns[3 + k], at, trend);
+                    put(columns[k], at, now);
+                }
+            }
+        });
+    }
+
+    /// Vectors of a particle's history.
+    pub const HISTORY: usize = 3;
+
+    /// The history of all particles.
+    pub fn history<'a>(&'a self, cells: &'a Cells) -> impl Iterator<Item = Vec3> + 'a {
+        let vectors = |columns: &'a Columns<3>| cells.cell_of.iter().map(|&cell| columns.view().vector(cell));
+        self.history.iter().flat_map(vectors)
+    }
+
+    /// Puts it back.
+    pub fn set_history(&mut self, cells: &Cells, vector: impl Fn(usize) -> Vec3) {
+        let n = cells.cell_of.len();
+        for (k, columns) in self.history.iter_mut().enumerate() {
+            for (i, &cell) in cells.cell_of.iter().enumerate() {
+                columns.set(cell as usize, vector(k * n + i).to_array());
+            }
+        }
+    }
+
     /// q = A p, with p·q; p first made z + b p and x moved by a p, if they are to be.
     ///
     /// Band after band: the next one's p, this one's T, the last one's q. What is large and needed only in between, T, is
     /// then still in the cache.
-    pub(super) fn multiply(&mut self, cells: &Cells, go: Option<(f32, f32)>, z: Option<View<3>>) -> f64 {
+    pub(super) fn multiply(&mut self, cells: &Cells, turn: Option<Turn>, z: Option<View<3>>) -> f64 {
         let (bands, mut product) = (&cells.bands, 0.0);
         for k in 0..bands.len() + 2 {
-            if let (Some(go), Some(band)) = (go, bands.get(k)) {
-                self.direct(cells, &cells.tasks[band.clone()], go, z);
+            if let (Some(turn), Some(band)) = (turn, bands.get(k)) {
+                self.direct(cells, &cells.tasks[band.clone()], turn, z);
             }
             if let Some(band) = k.checked_sub(1).and_then(|k| bands.get(k)) {
                 let frame = self.stiffness.frame(&self.rotations, &self.inertia, &self.lambdas);
@@ -346,8 +465,8 @@ impl CellSolver {
     }
 
     /// x += a p, p = z + b p; z is D⁻¹ r, if none is given.
-    fn direct(&mut self, cells: &Cells, tasks: &[Task], (a, b): (f32, f32), z: Option<View<3>>) {
-        let (a, b) = (Lane::splat(a), Lane::splat(b));
+    fn direct(&mut self, cells: &Cells, tasks: &[Task], turn: Turn, z: Option<View<3>>) {
+        let (a, b) = (Lane::splat(turn.a), Lane::splat(turn.b));
         let (r, inertia) = (self.r.view(), self.inertia.view());
         let CellSolver { x, p, .. } = self;
         let ([x0, x1, x2], [p0, p1, p2]) = (x.of(tasks), p.of(tasks));
@@ -362,7 +481,8 @@ impl CellSolver {
                         Some(z) => z.lane(k, slice.cell),
                         None => r.lane(k, slice.cell) * inverse,
                     };
-                    put(x, at, before.mul_add(a, lane(x, at)));
+                    let start = if turn.is_first { Lane::ZERO } else { lane(x, at) };
+                    put(x, at, before.mul_add(a, start));
                     put(p, at, before.mul_add(b, z));
                 };
                 go(x0, p0, 0);
@@ -377,7 +497,7 @@ impl CellSolver {
             + self.lambdas.bytes()
             + self.inertia.bytes()
             + self.rotations.bytes()
-            + 4 * self.x.bytes()
+            + 7 * self.x.bytes()
             + self.stresses.bytes()
             + self.cycle.as_ref().map_or(0, Cycle::bytes)
     }

@@ -355,10 +355,14 @@ impl Cells {
     }
 
     /// Elastic forces at displacements u from a rigid frame Q' [N], with those of XSPH at velocities v if there are any, and
-    /// T as scratch; turns the rotations to those of F = Q' + U C. Returns the largest deformation.
+    /// T as scratch; turns the rotations to those of F = Q' (I + U C). Vectors are along the axes of the frame. Returns the
+    /// largest deformation.
+    ///
+    /// I + U C is never subtracted from: with R = Q' (I + B) the strain comes from U C - B, and its rounding error is that
+    /// of the turn from the frame and not that of one.
     pub(super) fn deform(
         &self,
-        (stiffness, turn): (Stiffness, Mat3x8),
+        (stiffness, turn): (Stiffness, Quatx8),
         (u, lambdas, smoothed): (View<3>, View<1>, Option<Smoothed>),
         (rotations, stresses): (&mut Columns<4>, &mut Columns<9>),
         forces: &mut Columns<3>,
@@ -377,7 +381,7 @@ impl Cells {
 
     fn deform_with<const CORNERS: bool>(
         &self,
-        (stiffness, turn): (Stiffness, Mat3x8),
+        (stiffness, turn): (Stiffness, Quatx8),
         (u, lambdas, smoothed): (View<3>, View<1>, Option<Smoothed>),
         (rotations, stresses): (&mut Columns<4>, &mut Columns<9>),
         forces: &mut Columns<3>,
@@ -419,13 +423,14 @@ impl Cells {
     fn strain<const CORNERS: bool>(
         &self,
         tasks: &[Task],
-        (stiffness, turn): (Stiffness, Mat3x8),
+        (stiffness, turn): (Stiffness, Quatx8),
         (u, lambdas): (View<3>, View<1>),
         (rotations, stresses, forces): (&mut Columns<4>, &mut Columns<9>, &mut Columns<3>),
     ) -> Deformation {
         let ([t0, t1, t2, t3, t4, t5, t6, t7, t8], [y0, y1, y2]) = (stresses.of(tasks), forces.of(tasks));
         let [x, y, z, w] = rotations.of(tasks);
         let columns = [t0, t1, t2, t3, t4, t5, t6, t7, t8, y0, y1, y2, x, y, z, w];
+        let back = turn.conjugate();
         let work = |task: &Task, mut columns: [&mut [f32]; 16]| {
             let mut extreme = Deformation::none(usize::MAX);
             for slice in &self.slices[task.slices.clone()] {
@@ -434,22 +439,24 @@ impl Cells {
                 let before = Quatx8 { x: turned(0), y: turned(1), z: turned(2), w: turned(3) };
                 let Seen { own, slopes, pull } = self.see::<CORNERS>(u, slice);
                 let fit = self.fit(own, slopes, slice);
-                let deformation = match self.null(slice) {
-                    None => turn + fit,
-                    Some(null) => turn - turn.mul_mat(null) + fit,
+                let null = self.null(slice);
+                let deformation = match null {
+                    None => fit,
+                    Some(null) => fit - null,
                 };
-                let (q, rotation) = polar_rotation(deformation, before);
+                let deformation = deformation.add_diagonal(Lane::ONE);
+                let (q, rotation) = polar_rotation(deformation, back.mul_quat(before));
                 // missing dimensions move with the rotation
-                let (strain, carried) = match self.null(slice) {
-                    None => (deformation - rotation, fit),
-                    Some(null) => (
-                        deformation + rotation.mul_mat(null) - rotation,
-                        fit + (rotation - turn).mul_mat(null),
-                    ),
+                let bend = q.bend();
+                let carried = match null {
+                    None => fit,
+                    Some(null) => fit + bend.mul_mat(null),
                 };
+                let strain = carried - bend;
                 let stress = stiffness.respond(lambdas.lane(0, slice.cell), rotation, strain);
                 let [a, b, c] = (self.spread(slice, stress) - carried.scale(Lane::splat(stiffness.z))).c;
                 let y = pull * Lane::splat(2.0 * stiffness.z);
+                let q = turn.mul_quat(q);
                 let values = [a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z, y.x, y.y, y.z, q.x, q.y, q.z, q.w];
                 put_all(&mut columns, at, values);
                 self.note(slice, deformation.norm_squared(), &mut extreme);

@@ -197,6 +197,7 @@ fn a_solution_over_cells_solves_the_system_of_pairs() {
             let free = |i: usize| !i.is_multiple_of(11) as u8 as f32;
             solver.right = wave(n).iter().enumerate().map(|(i, w)| *w * free(i)).collect();
             solver.set_cells(&body, dt);
+            solver.load_cells(&body);
             let solved = solver.iterate(&mut body, dt, System::Whole, Start::Zero);
             assert!(solved.converged && solved.iterations > 3, "{solved:?}");
             let mut found = vec![glam::Vec3::ZERO; n];
@@ -231,6 +232,7 @@ fn cycles_bound_the_iterations() {
                 let rows = wave(rest.len()).into_iter().zip(&solver.held);
                 solver.right = rows.map(|(wave, held)| load(wave) * !held as u8 as f32).collect();
                 solver.set_cells(&body, dt);
+                solver.load_cells(&body);
                 let solved = solver.iterate(&mut body, dt, System::Whole, Start::Zero);
                 assert!(
                     solved.converged && solved.iterations <= 20,
