@@ -79,16 +79,18 @@ impl ElasticBody {
         PointState { deformation_gradient: F, stress: P, energy }
     }
 
-    /// B_i = Σ_j x_ji ⊗ b_ij and A_i = Σ_j V_i V_j W_ij x_ji ⊗ X_ji.
+    /// B_i = Σ_j x_ji ⊗ b_ij and, for the method that asks for it, A_i = Σ_j V_i V_j W_ij x_ji ⊗ X_ji.
     fn moments_of(&self, i: usize, positions: &[Vec3]) -> (Mat3, Mat3) {
         let (mut B, mut A) = (Mat3::ZERO, Mat3::ZERO);
-        let rest = &self.rest;
-        rest.neighbors.for_each_of(i, |j, b, _| {
-            let (x_ji, X_ji) = (positions[j] - positions[i], rest.positions[j] - rest.positions[i]);
-            B += outer(x_ji, b);
-            let weight = rest.volumes[i] * rest.volumes[j] * self.constants.kernel().w(X_ji.length());
-            A += outer(x_ji, X_ji) * weight;
-        });
+        let (rest, x_i) = (&self.rest, positions[i]);
+        rest.neighbors.for_each_of(i, |j, b, _| B += outer(positions[j] - x_i, b));
+        if self.constants.model == Model::Becker2009 {
+            rest.neighbors.for_each_of(i, |j, _, _| {
+                let X_ji = rest.positions[j] - rest.positions[i];
+                let weight = rest.volumes[i] * rest.volumes[j] * self.constants.kernel().w(X_ji.length());
+                A += outer(positions[j] - x_i, X_ji) * weight;
+            });
+        }
         (B, A)
     }
 

@@ -17,6 +17,8 @@ const RELEASE_SPEED: Real = 20.0;
 /// Times the pairs are gone through in a step. One does for a pair; where a particle has several contacts, each pass
 /// takes its share of what is left, so that light bodies do not sink through heavy ones however long the step is.
 const PASSES: usize = 4;
+/// Members a task works on.
+const TASK: usize = 256;
 
 /// What a body's surface is like.
 #[derive(Clone, Copy, Debug)]
@@ -71,9 +73,24 @@ pub struct ParticleContacts {
     starts: Vec<u32>,
     /// Candidate members, by member.
     candidates: Vec<u32>,
-    /// Contacts of each member in this step, computed by `count`.
+    /// The same as they are found, by tasks.
+    found: Vec<Vec<u32>>,
+    /// Those that may meet in this step: of member m the first `near[m]` from `starts[m]` on.
+    pairs: Vec<Pair>,
+    near: Vec<u32>,
+    /// Of the members in this step: velocities, 1/m, contacts computed by `count`, and impulses.
+    velocities: Vec<Vec3>,
+    inverse_masses: Vec<Real>,
     counts: Vec<u32>,
     impulses: Vec<Vec3>,
+}
+
+/// Two members that may meet in this step, as one of them sees it.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    other: u32,
+    normal: Vec3,
+    target: NormalVelocity,
 }
 
 impl ParticleContacts {
@@ -100,6 +117,11 @@ impl ParticleContacts {
             searched: Vec::new(),
             starts: Vec::new(),
             candidates: Vec::new(),
+            found: Vec::new(),
+            pairs: Vec::new(),
+            near: vec![0; members.len()],
+            velocities: vec![Vec3::ZERO; members.len()],
+            inverse_masses: vec![0.0; members.len()],
             counts: vec![0; members.len()],
             impulses: vec![Vec3::ZERO; members.len()],
             members,
@@ -116,22 +138,33 @@ impl ParticleContacts {
         if self.candidates.is_empty() {
             return 0;
         }
+        self.pair(input);
+        let members = self.members.iter().map(|&i| i as usize);
+        for ((slot, inverse), i) in self.velocities.iter_mut().zip(&mut self.inverse_masses).zip(members) {
+            (*slot, *inverse) = (velocities[i], (input.inverse_mass)(i));
+        }
         let mut contacts = 0;
         for _ in 0..PASSES {
-            let found = self.count(input, velocities);
+            let found = self.count();
             if found == 0 {
                 break;
             }
             contacts = contacts.max(found);
-            self.apply(input, velocities);
+            self.apply();
+        }
+        if contacts > 0 {
+            let rows = self.members.iter().zip(&self.velocities);
+            rows.for_each(|(&i, velocity)| velocities[i as usize] = *velocity);
         }
         contacts / 2
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        4 * (2 * self.members.len() + self.starts.len() + self.candidates.capacity() + self.counts.len())
-            + size_of::<Vec3>() * (self.searched.len() + self.impulses.len())
+        4 * (3 * self.members.len() + self.starts.len() + 2 * self.candidates.capacity() + self.counts.len())
+            + size_of::<Vec3>() * (self.searched.len() + self.impulses.len() + self.velocities.len())
+            + size_of::<Pair>() * self.pairs.len()
+            + size_of::<Real>() * self.inverse_masses.len()
             + self.grid.bytes()
     }
 
@@ -155,39 +188,28 @@ impl ParticleContacts {
         self.searched.extend(self.members.iter().map(|&i| input.positions[i as usize]));
         self.grid.build(&self.searched, (1.0 + SKIN) * self.spacing);
 
+        let mut found = std::mem::take(&mut self.found);
         let mut starts = std::mem::take(&mut self.starts);
+        found.resize(n.div_ceil(TASK), Vec::new());
         starts.resize(n + 1, 0);
         starts[0] = 0;
-        starts[1..].par_iter_mut().with_min_len(256).enumerate().for_each(|(m, count)| {
-            *count = 0;
-            self.for_each_candidate(input, m, |_| *count += 1);
+        let tasks = starts[1..].par_chunks_mut(TASK).zip(&mut found).enumerate();
+        tasks.for_each(|(task, (counts, found))| {
+            found.clear();
+            for (m, count) in (task * TASK..).zip(counts) {
+                let first = found.len();
+                self.for_each_candidate(input, m, |other| found.push(other));
+                found[first..].sort_unstable(); // sums do not depend on when the search was
+                *count = (found.len() - first) as u32;
+            }
         });
         for m in 0..n {
             starts[m + 1] += starts[m];
         }
-        let mut candidates = std::mem::take(&mut self.candidates);
-        candidates.resize(starts[n] as usize, 0);
-        let mut parts = Vec::with_capacity(n.div_ceil(256));
-        let mut left = candidates.as_mut_slice();
-        for c in 0..n.div_ceil(256) {
-            let (first, last) = (c * 256, ((c + 1) * 256).min(n));
-            let (part, rest) = left.split_at_mut((starts[last] - starts[first]) as usize);
-            parts.push((first..last, part));
-            left = rest;
-        }
-        parts.into_par_iter().filter(|(_, part)| !part.is_empty()).for_each(|(range, part)| {
-            let mut at = 0;
-            for m in range {
-                let first = at;
-                self.for_each_candidate(input, m, |other| {
-                    part[at] = other;
-                    at += 1;
-                });
-                part[first..at].sort_unstable(); // sums do not depend on when the search was
-            }
-        });
-        self.starts = starts;
-        self.candidates = candidates;
+        self.candidates.clear();
+        found.iter().for_each(|found| self.candidates.extend(found));
+        self.pairs.resize(self.candidates.len(), Pair::NONE);
+        (self.starts, self.found) = (starts, found);
     }
 
     /// Members near member m that it may collide with.
@@ -211,44 +233,69 @@ impl ParticleContacts {
         &self.candidates[self.starts[m] as usize..self.starts[m + 1] as usize]
     }
 
-    /// Normal and missing normal velocity of a pair of members, if the step would bring it too near.
-    fn approach(
-        &self,
-        input: &ContactInput,
-        velocities: &[Vec3],
-        m: usize,
-        o: usize,
-    ) -> Option<(Vec3, Real)> {
+    /// Notes the pairs that are near enough to meet in this step.
+    fn pair(&mut self, input: &ContactInput) {
+        let (mut pairs, mut near) = (std::mem::take(&mut self.pairs), std::mem::take(&mut self.near));
+        let (mut parts, mut left) = (Vec::with_capacity(near.len().div_ceil(TASK)), pairs.as_mut_slice());
+        for (task, near) in near.chunks_mut(TASK).enumerate() {
+            let first = task * TASK;
+            let (part, rest) =
+                left.split_at_mut((self.starts[first + near.len()] - self.starts[first]) as usize);
+            parts.push((first, part, near));
+            left = rest;
+        }
+        parts.into_par_iter().for_each(|(first, part, near)| {
+            for (m, count) in (first..).zip(near) {
+                let from = (self.starts[m] - self.starts[first]) as usize;
+                let met = self.candidates_of(m).iter().filter_map(|&o| self.approach(input, m, o));
+                *count = part[from..].iter_mut().zip(met).map(|(slot, pair)| *slot = pair).count() as u32;
+            }
+        });
+        (self.pairs, self.near) = (pairs, near);
+    }
+
+    /// How member m sees member o, if they are near.
+    fn approach(&self, input: &ContactInput, m: usize, other: u32) -> Option<Pair> {
+        let o = other as usize;
         let (i, j) = (self.members[m] as usize, self.members[o] as usize);
         let x_ij = input.positions[i] - input.positions[j];
-        let distance = x_ij.length();
-        let gap = distance - self.spacing;
-        if gap > SKIN * self.spacing {
+        let reach = (1.0 + SKIN) * self.spacing;
+        if x_ij.length_squared() > reach * reach {
             return None;
         }
-        let n = match distance > 1e-9 * self.spacing {
+        let distance = x_ij.length();
+        let normal = match distance > 1e-9 * self.spacing {
             true => x_ij / distance,
             false => Vec3::Y * if i < j { 1.0 } else { -1.0 }, // on top of each other: any direction, but opposite
         };
-        let v_n = (velocities[i] - velocities[j]).dot(n);
-        let arrives = (input.arriving[i] - input.arriving[j]).dot(n);
-        let target = needed_velocity(gap, arrives, self.law(m, o).restitution, self.spacing, input.dt);
-        (v_n < target.least).then_some((n, target.after - v_n))
+        let arrives = (input.arriving[i] - input.arriving[j]).dot(normal);
+        let (gap, restitution) = (distance - self.spacing, self.law(m, o).restitution);
+        let target = needed_velocity(gap, arrives, restitution, self.spacing, input.dt);
+        Some(Pair { other, normal, target })
     }
 
     fn law(&self, m: usize, o: usize) -> SurfaceLaw {
         self.laws[self.body_of[m] as usize].mean(self.laws[self.body_of[o] as usize])
     }
 
-    fn count(&mut self, input: &ContactInput, velocities: &[Vec3]) -> usize {
+    fn pairs_of(&self, m: usize) -> &[Pair] {
+        &self.pairs[self.starts[m] as usize..][..self.near[m] as usize]
+    }
+
+    /// Normal velocity that a pair of member m lacks, if it has too little of it.
+    fn lack(&self, m: usize, pair: &Pair) -> Option<Real> {
+        let v_n = (self.velocities[m] - self.velocities[pair.other as usize]).dot(pair.normal);
+        (v_n < pair.target.least).then_some(pair.target.after - v_n)
+    }
+
+    fn count(&mut self) -> usize {
         let mut counts = std::mem::take(&mut self.counts);
         let total = counts
             .par_iter_mut()
-            .with_min_len(1024)
+            .with_min_len(TASK)
             .enumerate()
             .map(|(m, count)| {
-                let touching = |&&o: &&u32| self.approach(input, velocities, m, o as usize).is_some();
-                *count = self.candidates_of(m).iter().filter(touching).count() as u32;
+                *count = self.pairs_of(m).iter().filter(|pair| self.lack(m, pair).is_some()).count() as u32;
                 *count as usize
             })
             .sum();
@@ -257,35 +304,39 @@ impl ParticleContacts {
     }
 
     /// Velocity changes of all pairs at once; a pair takes its share of the particle that has more contacts.
-    fn apply(&mut self, input: &ContactInput, velocities: &mut [Vec3]) {
+    fn apply(&mut self) {
         let mut impulses = std::mem::take(&mut self.impulses);
-        impulses.par_iter_mut().with_min_len(1024).enumerate().for_each(|(m, impulse)| {
+        impulses.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(m, impulse)| {
             *impulse = Vec3::ZERO;
             if self.counts[m] > 0 {
-                for &o in self.candidates_of(m) {
-                    *impulse += self.pair_impulse(input, velocities, m, o as usize);
+                for pair in self.pairs_of(m) {
+                    *impulse += self.pair_impulse(m, pair);
                 }
             }
         });
-        for (&i, impulse) in self.members.iter().zip(&impulses) {
-            velocities[i as usize] += *impulse * (input.inverse_mass)(i as usize);
-        }
+        let rows = self.velocities.iter_mut().zip(&self.inverse_masses).zip(&impulses);
+        rows.for_each(|((velocity, inverse), impulse)| *velocity += *impulse * *inverse);
         self.impulses = impulses;
     }
 
-    /// Impulse on member m from member o [N s].
-    fn pair_impulse(&self, input: &ContactInput, velocities: &[Vec3], m: usize, o: usize) -> Vec3 {
-        let Some((n, missing)) = self.approach(input, velocities, m, o) else { return Vec3::ZERO };
-        let (i, j) = (self.members[m] as usize, self.members[o] as usize);
-        let inverse = (input.inverse_mass)(i) + (input.inverse_mass)(j);
+    /// Impulse on member m from another one [N s].
+    fn pair_impulse(&self, m: usize, pair: &Pair) -> Vec3 {
+        let (o, n) = (pair.other as usize, pair.normal);
+        let Some(missing) = self.lack(m, pair) else { return Vec3::ZERO };
+        let inverse = self.inverse_masses[m] + self.inverse_masses[o];
         if inverse == 0.0 {
             return Vec3::ZERO;
         }
         let share = 1.0 / (inverse * self.counts[m].max(self.counts[o]).max(1) as Real);
-        let v_ij = velocities[i] - velocities[j];
+        let v_ij = self.velocities[m] - self.velocities[o];
         let slide = v_ij - n * v_ij.dot(n);
         (n * missing + friction(slide, missing, self.law(m, o).friction)) * share
     }
+}
+
+impl Pair {
+    const NONE: Pair =
+        Pair { other: 0, normal: Vec3::ZERO, target: NormalVelocity { least: 0.0, after: 0.0 } };
 }
 
 /// Normal velocities of a contact: one that brings it nearer than `least` is made `after`.

@@ -23,8 +23,8 @@ pub fn svd(a: Mat3) -> Svd {
             }
             rotated = true;
             let zeta = (beta - alpha) / (2.0 * gamma);
-            let t = zeta.signum() / (zeta.abs() + zeta.hypot(1.0));
-            let c = 1.0 / t.hypot(1.0);
+            let t = zeta.signum() / (zeta.abs() + (1.0 + zeta * zeta).sqrt());
+            let c = 1.0 / (1.0 + t * t).sqrt();
             let s = c * t;
             (b[p], b[q]) = (b[p] * c - b[q] * s, b[p] * s + b[q] * c);
             (v[p], v[q]) = (v[p] * c - v[q] * s, v[p] * s + v[q] * c);

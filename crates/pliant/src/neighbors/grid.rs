@@ -96,19 +96,30 @@ impl Grid {
         let center = self.cell_of(x);
         for dz in -1..=1 {
             for dy in -1..=1 {
-                for dx in -1..=1 {
-                    let c = [center[0] + dx, center[1] + dy, center[2] + dz];
-                    let slot = self.slot(c, table) as usize;
-                    let range = self.starts[slot] as usize..self.starts[slot + 1] as usize;
-                    for entry in &self.entries[range] {
-                        let near = entry.position.distance_squared(x) < radius * radius;
-                        if near && self.cell_of(entry.position) == c {
+                // three cells in a row are three slots in a row, unless the table ends between them
+                let row = [center[0] - 1, center[1] + dy, center[2] + dz];
+                let slot = self.slot(row, table) as usize;
+                let ranges = match slot + 3 <= table {
+                    true => [self.entries_of(slot..slot + 3), 0..0, 0..0],
+                    false => [0, 1, 2].map(|k| {
+                        let slot = (slot + k) & (table - 1);
+                        self.entries_of(slot..slot + 1)
+                    }),
+                };
+                for entry in ranges.into_iter().flat_map(|range| &self.entries[range]) {
+                    if entry.position.distance_squared(x) < radius * radius {
+                        let cell = self.cell_of(entry.position);
+                        if cell[1..] == row[1..] && (row[0]..row[0] + 3).contains(&cell[0]) {
                             found(entry.index, entry.position);
                         }
                     }
                 }
             }
         }
+    }
+
+    fn entries_of(&self, slots: std::ops::Range<usize>) -> std::ops::Range<usize> {
+        self.starts[slots.start] as usize..self.starts[slots.end] as usize
     }
 }
 

@@ -149,9 +149,11 @@ impl CellSolver {
     /// Takes the body's rotations.
     fn turn(&mut self, cells: &Cells, body: &ElasticBody) {
         let axes = Quatx8::splat(Quat::from_mat3(&cells.axes));
+        // cells of nobody turn with the frame: there is nothing to find for them
+        let nobody = body.rotation(body.rest.middle).as_quat().to_array();
         each(&cells.tasks, self.rotations.of(&cells.tasks), |task, mut columns| {
             for slice in &cells.slices[task.slices.clone()] {
-                let mut parts = [[0.0; LANES], [0.0; LANES], [0.0; LANES], [1.0; LANES]];
+                let mut parts = nobody.map(|part| [part; LANES]);
                 for (k, &i) in cells.particle_of[slice.cell as usize..][..LANES].iter().enumerate() {
                     if i != NOBODY {
                         let (q, at) = (&body.rotations[i as usize / LANES], i as usize % LANES);
