@@ -4,8 +4,10 @@ use super::{Lane, Mat3x8, Quatx8, Vec3x8};
 
 /// Iterations after which a rotation is taken as it is; warm-started ones need one to three.
 const MAX_ITERATIONS: usize = 40;
-/// Turn [rad] below which the next iterate is exact in single precision (the iteration is quadratic).
-const CONVERGED: f32 = 3e-4;
+/// Turns [rad] below which the next iterate is taken: Newton's, which leaves a quarter of the turn's cube and 1e-4 of it (the
+/// regularisation), so 1e-6, and gradient steps.
+const NEWTON_ENDS: f32 = 5e-3;
+const GRADIENT_ENDS: f32 = 3e-4;
 /// Regularisation of the Newton matrix relative to its trace: holds the spin that a rod leaves undetermined.
 const REGULARISATION: f32 = 1e-4;
 
@@ -24,21 +26,21 @@ pub fn polar_rotation(a: Mat3x8, q: Quatx8) -> (Quatx8, Mat3x8) {
     let a = a.scale(size.simd_gt(Lane::ZERO).select(Lane::ONE / size.sqrt(), Lane::ONE));
     for _ in 0..MAX_ITERATIONS {
         let r = q.matrix();
-        let omega = turn(a, r);
+        let (omega, ends) = turn(a, r);
         let half = omega * Lane::splat(0.5);
         // exp(ω) by its Cayley form (1, ω/2): a rotation by 2 atan(|ω|/2), equal to |ω| to third order.
         let dq = Quatx8 { x: half.x, y: half.y, z: half.z, w: Lane::ONE };
         q = dq.mul_quat(q).normalize();
-        if omega.dot(omega).simd_lt(Lane::splat(CONVERGED * CONVERGED)).all() {
+        if omega.dot(omega).simd_lt(ends * ends).all() {
             break;
         }
     }
     (q, q.matrix())
 }
 
-/// The turn ω that brings R towards the rotation of A.
+/// The turn ω that brings R towards the rotation of A, and the size below which no other need follow.
 #[inline(always)]
-fn turn(a: Mat3x8, r: Mat3x8) -> Vec3x8 {
+fn turn(a: Mat3x8, r: Mat3x8) -> (Vec3x8, Lane) {
     let tiny = Lane::splat(1e-30);
     let gradient = r.c[0].cross(a.c[0]) + r.c[1].cross(a.c[1]) + r.c[2].cross(a.c[2]);
     // S = A Rᵀ in world axes, symmetric at the solution.
@@ -68,11 +70,14 @@ fn turn(a: Mat3x8, r: Mat3x8) -> Vec3x8 {
     let pick = |n: Lane, m: Lane| definite.select(n, m);
     let omega =
         Vec3x8 { x: pick(newton.x, muller.x), y: pick(newton.y, muller.y), z: pick(newton.z, muller.z) };
+    let ends = pick(Lane::splat(NEWTON_ENDS), Lane::splat(GRADIENT_ENDS));
     // At most about a right angle a time.
-    let length = omega.dot(omega).sqrt();
-    let limit = Lane::splat(2.0);
-    let long = length.simd_gt(limit);
-    omega * long.select(limit / long.select(length, Lane::ONE), Lane::ONE)
+    let (limit, squared) = (Lane::splat(2.0), omega.dot(omega));
+    let long = squared.simd_gt(limit * limit);
+    if long.none() {
+        return (omega, ends);
+    }
+    (omega * long.select(limit / long.select(squared.sqrt(), Lane::ONE), Lane::ONE), ends)
 }
 
 #[cfg(test)]

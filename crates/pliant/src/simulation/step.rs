@@ -180,6 +180,7 @@ impl Simulation {
             &self.particles.velocities,
             &mut self.next_velocities,
             |_| true,
+            !self.attached.is_empty(),
         );
         self.push_carriers_by_solves(dt, &gains);
         self.times.elasticity += milliseconds(start);
@@ -334,6 +335,7 @@ impl Simulation {
             &self.before_pressure,
             &mut self.next_velocities,
             |implicit| !implicit.is_split(),
+            !self.attached.is_empty(),
         );
         self.push_carriers_by_answers(&gains);
         self.times.elasticity += milliseconds(start);
@@ -549,14 +551,15 @@ impl BodySetup {
     }
 }
 
-/// Gives the free particles of the implicit bodies that change the velocities `from` with the changes that were solved for. Returns what
-/// momentum each body gained by it.
+/// Gives the free particles of the implicit bodies that change the velocities `from` with the changes that were solved for.
+/// Returns what momentum each body gained by it, where that is asked for.
 fn take_changes(
     bodies: &[Body],
     particles: &Particles,
     from: &[Vec3],
     velocities: &mut [Vec3],
     changes: impl Fn(&ImplicitSolver) -> bool,
+    asks_for_gains: bool,
 ) -> Vec<Vec3> {
     let take = |body: &Body| {
         let solid = body.solid.as_ref().filter(|s| !s.is_molten());
@@ -567,10 +570,14 @@ fn take_changes(
         let solved = |i: usize| from[i] + implicit.change[i].as_dvec3();
         // Elastic forces give a free body no momentum; what the rounding of the solve gave is taken back.
         let gained = |i: usize| if implicit.is_held(i) { Vec3::ZERO } else { solved(i) - next[i] };
-        let gain = sum(masses.len(), Vec3::ZERO, |i| gained(i) * masses[i]);
-        let drift = match implicit.holds_any() {
-            true => Vec3::ZERO,
-            false => gain / sum(masses.len(), 0.0, |i| masses[i]),
+        let is_free = !implicit.holds_any();
+        let gain = match is_free || asks_for_gains {
+            true => sum(masses.len(), Vec3::ZERO, |i| gained(i) * masses[i]),
+            false => Vec3::ZERO,
+        };
+        let drift = match is_free {
+            true => gain / sum(masses.len(), 0.0, |i| masses[i]),
+            false => Vec3::ZERO,
         };
         next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, next)| {
             if !implicit.is_held(i) {

@@ -249,8 +249,7 @@ impl CellSolver {
         };
         if self.right_size == 0.0 && matches!(tolerance, SolveTolerance::Relative(_)) {
             if start == Start::LastStep {
-                self.x.of(&cells.tasks).into_iter().for_each(|column| column.fill(0.0));
-                self.remember(cells);
+                self.remember(cells, 0.0, true);
             }
             change.fill(Vec3::ZERO);
             return solved;
@@ -304,11 +303,14 @@ impl CellSolver {
         }
         self.cycle = cycle;
         solved.converged = solved.breakdown.is_none() && solved.residual <= bound;
-        self.finish(cells, a, solved.iterations == 0);
-        if start == Start::LastStep {
-            self.remember(cells);
+        match start {
+            Start::LastStep => self.remember(cells, a, solved.iterations == 0),
+            Start::Zero => self.finish(cells, a, solved.iterations == 0),
         }
-        let x = self.x.view();
+        let x = match start {
+            Start::LastStep => self.history[0].view(),
+            Start::Zero => self.x.view(),
+        };
         change.par_iter_mut().with_min_len(1024).zip(&cells.cell_of).for_each(|(change, &cell)| {
             *change = x.vector(cell);
         });
@@ -362,9 +364,9 @@ impl CellSolver {
         });
     }
 
-    /// Notes x in the history.
-    fn remember(&mut self, cells: &Cells) {
-        let (x, bends) = (self.x.view(), self.bends);
+    /// Notes x + a p in the history; x is zero if it `is_first`.
+    fn remember(&mut self, cells: &Cells, a: f32, is_first: bool) {
+        let (a, p, x, bends) = (Lane::splat(a), self.p.view(), self.x.view(), self.bends);
         let [last, trend, bend] = &mut self.history;
         let ([l0, l1, l2], [t0, t1, t2]) = (last.of(&cells.tasks), trend.of(&cells.tasks));
         let [b0, b1, b2] = bend.of(&cells.tasks);
@@ -372,7 +374,8 @@ impl CellSolver {
             for slice in &cells.slices[task.slices.clone()] {
                 let at = slice.cell as usize - task.cells.start;
                 for k in 0..3 {
-                    let now = x.lane(k, slice.cell);
+                    let before = if is_first { Lane::ZERO } else { x.lane(k, slice.cell) };
+                    let now = p.lane(k, slice.cell).mul_add(a, before);
                     let trend = now - lane(columns[k], at);
                     if bends {
                         let bend = trend - lane(columns[3 + k], at);
