@@ -423,12 +423,16 @@ impl ImplicitSolver {
         if system == System::Whole
             && let (Some(cells), Some(solver)) = (&rest.cells, &mut self.cells)
         {
-            self.preconditioner.set_grids(body, &self.masses, &self.held, dt, system);
-            let when = (self.tolerance, MAX_ITERATIONS);
-            if self.preconditioner.grids().is_some() {
-                solver.prepare_cycle(cells, body, &self.preconditioner);
+            let begun = solver.begin(cells, start, self.tolerance);
+            let mut grids = None;
+            if begun.residual > self.tolerance.bound() {
+                self.preconditioner.set_grids(body, &self.masses, &self.held, dt, system);
+                if self.preconditioner.grids().is_some() {
+                    solver.prepare_cycle(cells, body, &self.preconditioner);
+                }
+                grids = self.preconditioner.grids();
             }
-            return solver.solve(cells, start, &mut self.change, when, self.preconditioner.grids());
+            return solver.solve(cells, begun, &mut self.change, (self.tolerance, MAX_ITERATIONS), grids);
         }
         match start {
             Start::Zero => self.change.fill(glam::Vec3::ZERO),

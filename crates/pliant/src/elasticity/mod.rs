@@ -120,6 +120,12 @@ impl Default for SolveTolerance {
 }
 
 impl SolveTolerance {
+    fn bound(self) -> Real {
+        match self {
+            SolveTolerance::Relative(value) | SolveTolerance::Absolute(value) => value,
+        }
+    }
+
     /// Is a direct solve with this relative residual good enough?
     fn is_met_by(self, residual: Real) -> bool {
         match self {

@@ -9,8 +9,9 @@
 //! missing at surfaces enters by one constant a particle: Σ_j b_ij (φ_j - φ_i) = Σ_o b_o φ_(i+o) - φ_i Σ_j b_ij.
 //!
 //! The axes of the lattice are the rest frame here: with Q their directions in the rest shape, b = Q b', F' = F Q,
-//! R' = R Q and C' = QᵀC Q. Lines run along the first axis, the longest of the body. A line starts at a multiple of eight
-//! cells, and between two lines are eight cells of zeros, so that the last cell's next is none.
+//! R' = R Q and C' = QᵀC Q. Lines run along the first axis, the longest of the body. A line starts at its first particle,
+//! whatever those beside it do: neighbours of eight cells are eight cells in a row at any rate. Zeros are between lines, so
+//! that those who look beyond the end of one see nothing.
 #![allow(non_snake_case)] // C, Q, X as in the theory
 
 mod columns;
@@ -31,6 +32,8 @@ use std::ops::Range;
 const NOBODY: u32 = u32::MAX;
 /// Eight cells of zeros that neighbours which are not there are read from, amid others.
 const NOWHERE: usize = LANES;
+/// Cells of zeros between two lines, at least: slices beside a line look up to this far beyond its ends.
+const BETWEEN_LINES: usize = LANES + 1;
 /// Slices a task works on.
 const SLICES_PER_TASK: usize = 48;
 /// Cells that are worked on at a time, at least: their stresses should stay in a core's cache.
@@ -126,18 +129,21 @@ pub struct Task {
     cells: Range<usize>,
 }
 
-/// A line of blocks of eight cells.
-#[derive(Clone, Debug, Default)]
+/// A line of cells.
+#[derive(Clone, Copy, Debug, Default)]
 struct Line {
-    /// Blocks that are there.
-    blocks: Range<i32>,
-    /// First cell of the first of them.
+    /// Its first particle and the one after its last.
+    first: i32,
+    end: i32,
+    /// Cell of the first one.
     start: usize,
 }
 
 impl Line {
-    fn cell_of(&self, block: i32) -> Option<usize> {
-        self.blocks.contains(&block).then(|| self.start + (block - self.blocks.start) as usize * LANES)
+    /// The cell at a place, if eight from there on or those beside them may hold a particle.
+    fn cell_of(&self, place: i32) -> Option<usize> {
+        let reaches = place + LANES as i32 >= self.first && place <= self.end;
+        (self.first < self.end && reaches).then(|| (self.start as i64 + (place - self.first) as i64) as usize)
     }
 }
 
@@ -308,58 +314,40 @@ fn lay_out(places: &[IVec3]) -> Option<(Vec<u32>, Vec<Slice>, usize)> {
         return None;
     }
     let line_of = |place: &IVec3| (place.z * rows + place.y) as usize;
-    let block_of = |place: &IVec3| place.x / LANES as i32;
-    let mut occupied: Vec<Range<i32>> = vec![0..0; line_count];
+    let mut lines = vec![Line { first: i32::MAX, end: 0, start: 0 }; line_count];
     for place in places {
-        let (blocks, block) = (&mut occupied[line_of(place)], block_of(place));
-        *blocks = match blocks.len() {
-            0 => block..block + 1,
-            _ => blocks.start.min(block)..blocks.end.max(block + 1),
-        };
+        let line = &mut lines[line_of(place)];
+        (line.first, line.end) = (line.first.min(place.x), line.end.max(place.x + 1));
     }
-    let beside = |line: usize, (dy, dz): (i32, i32)| {
-        let (y, z) = (line as i32 % rows + dy, line as i32 / rows + dz);
-        ((0..rows).contains(&y) && (0..size.z).contains(&z)).then(|| (z * rows + y) as usize)
-    };
     let mut next = NOWHERE + 2 * LANES;
-    let mut lines = vec![Line::default(); line_count];
-    for line in (0..line_count).filter(|&line| !occupied[line].is_empty()) {
-        // A line has the blocks at its ends, too, that lines around it look into.
-        let mut blocks = occupied[line].clone();
-        for other in AROUND.iter().filter_map(|offset| beside(line, *offset)).map(|other| &occupied[other]) {
-            if other.contains(&(occupied[line].start - 1)) {
-                blocks.start = occupied[line].start - 1;
-            }
-            if other.contains(&occupied[line].end) {
-                blocks.end = occupied[line].end + 1;
-            }
-        }
-        let length = blocks.len() * LANES;
-        lines[line] = Line { blocks, start: next };
-        next += length + LANES;
+    for line in lines.iter_mut().filter(|line| line.first < line.end) {
+        line.start = next;
+        next += ((line.end - line.first) as usize + BETWEEN_LINES).next_multiple_of(LANES);
     }
     if next > MOST_CELLS * places.len() {
         return None;
     }
-    let cell = |place: &IVec3| {
-        let start = lines[line_of(place)].cell_of(block_of(place)).unwrap_or(NOWHERE);
-        (start + place.x as usize % LANES) as u32
-    };
+    let cell = |place: &IVec3| lines[line_of(place)].cell_of(place.x).unwrap_or(NOWHERE) as u32;
     let cell_of: Vec<u32> = places.iter().map(cell).collect();
-    let mut keys: Vec<(usize, i32)> = places.iter().map(|place| (line_of(place), block_of(place))).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let slice = |(line, block): (usize, i32)| {
-        let at = |offset| {
-            beside(line, offset).and_then(|other| lines[other].cell_of(block)).unwrap_or(NOWHERE) as u32
-        };
-        Slice {
-            cell: lines[line].cell_of(block).unwrap_or(NOWHERE) as u32,
-            around: AROUND.map(at),
-            is_inside: false,
+    let mut sorted: Vec<(usize, i32)> = places.iter().map(|place| (line_of(place), place.x)).collect();
+    sorted.sort_unstable();
+    // a slice starts at the first particle that the last one did not reach
+    let mut starts: Vec<(usize, i32)> = Vec::new();
+    for (line, x) in sorted {
+        if starts.last().is_none_or(|(last, start)| *last != line || x >= start + LANES as i32) {
+            starts.push((line, x));
         }
+    }
+    let slice = |(line, x): (usize, i32)| {
+        let at = |(dy, dz): (i32, i32)| {
+            let (y, z) = (line as i32 % rows + dy, line as i32 / rows + dz);
+            let is_there = (0..rows).contains(&y) && (0..size.z).contains(&z);
+            is_there.then(|| lines[(z * rows + y) as usize].cell_of(x)).flatten().unwrap_or(NOWHERE) as u32
+        };
+        let cell = lines[line].cell_of(x).unwrap_or(NOWHERE) as u32;
+        Slice { cell, around: AROUND.map(at), is_inside: false }
     };
-    Some((cell_of, keys.into_iter().map(slice).collect(), next))
+    Some((cell_of, starts.into_iter().map(slice).collect(), next))
 }
 
 fn tasks_of(slices: &[Slice], cells: usize) -> Vec<Task> {

@@ -58,6 +58,17 @@ pub(in crate::elasticity) enum Start {
     LastStep,
 }
 
+/// A solve that has begun.
+#[derive(Clone, Copy)]
+pub(in crate::elasticity) struct Begun {
+    start: Start,
+    /// x is a p, if nothing more is done.
+    a: f32,
+    /// What `reduce` gave.
+    sums: DVec2,
+    pub residual: Real,
+}
+
 /// How directions change from one iteration to the next: x += a p, p = z + b p.
 #[derive(Clone, Copy)]
 pub(super) struct Turn {
@@ -234,40 +245,41 @@ impl CellSolver {
         squares
     }
 
-    /// Solves (M + dt² K) change = r.
+    /// Starts to solve (M + dt² K) x = r.
+    pub fn begin(&mut self, cells: &Cells, start: Start, tolerance: SolveTolerance) -> Begun {
+        let is_nothing = self.right_size == 0.0 && matches!(tolerance, SolveTolerance::Relative(_));
+        let (a, sums) = match start {
+            Start::LastStep if !is_nothing => self.go_along(cells, tolerance),
+            _ => self.stay(cells, tolerance),
+        };
+        Begun { start, a, sums, residual: self.residual(cells, sums.x, tolerance) }
+    }
+
+    /// The residual, given what `reduce` found of it.
+    fn residual(&self, cells: &Cells, sum: Real, tolerance: SolveTolerance) -> Real {
+        match tolerance {
+            SolveTolerance::Relative(_) if self.right_size == 0.0 => sum,
+            SolveTolerance::Relative(_) => sum.sqrt() / self.right_size,
+            SolveTolerance::Absolute(_) => sum / cells.cell_of.len() as Real,
+        }
+    }
+
+    /// Goes on to solve, for `change`.
     pub fn solve(
         &mut self,
         cells: &Cells,
-        start: Start,
+        begun: Begun,
         change: &mut [Vec3],
         (tolerance, max_iterations): (SolveTolerance, usize),
         mut grids: Option<&mut Multigrid<Mat3A>>,
     ) -> Solved {
         let mut solved = Solved { iterations: 0, residual: 0.0, converged: true, breakdown: None };
-        let bound = match tolerance {
-            SolveTolerance::Relative(value) | SolveTolerance::Absolute(value) => value,
-        };
-        if self.right_size == 0.0 && matches!(tolerance, SolveTolerance::Relative(_)) {
-            if start == Start::LastStep {
-                self.remember(cells, 0.0, true);
-            }
-            change.fill(Vec3::ZERO);
-            return solved;
-        }
-        let (right_size, n) = (self.right_size, change.len());
-        let size = |sum: f64| match tolerance {
-            SolveTolerance::Relative(_) => sum.sqrt() / right_size,
-            SolveTolerance::Absolute(_) => sum / n as f64,
-        };
-        // x is a p once a is known
-        let (mut a, mut sums) = match start {
-            Start::LastStep => self.go_along(cells, tolerance),
-            Start::Zero => self.stay(cells, tolerance),
-        };
+        let bound = tolerance.bound();
+        let Begun { start, mut a, mut sums, .. } = begun; // x is a p so far
         let mut rz = 0.0;
         let mut cycle = self.cycle.take();
         loop {
-            solved.residual = size(sums.x);
+            solved.residual = self.residual(cells, sums.x, tolerance);
             if !solved.residual.is_finite() {
                 solved.breakdown = Some(Breakdown::NotFinite);
             }
