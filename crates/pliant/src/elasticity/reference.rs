@@ -4,7 +4,7 @@
 
 use super::{ElasticBody, Model};
 use crate::material::{Law, first_piola};
-use crate::math::{LANES, Mat3, Real, Vec3, double_dot, outer, svd, trace};
+use crate::math::{LANES, Mat3, Real, Vec3, double_dot, outer, polar_rotation_near, svd, trace};
 use rayon::prelude::*;
 
 /// What can be said of one particle.
@@ -96,7 +96,11 @@ impl ElasticBody {
 
     /// The affine map that fits the neighbourhood best; missing dimensions are carried by the rotation.
     fn fit(&self, i: usize, B: Mat3) -> Mat3 {
-        B * self.rest.correction_of(i) + Mat3::from_quat(self.rotation(i)) * self.rest.null_of(i)
+        let fit = B * self.rest.correction_of(i);
+        if self.rest.null.is_empty() {
+            return fit;
+        }
+        fit + Mat3::from_quat(self.rotation(i)) * self.rest.null_of(i)
     }
 
     /// F, P and energy density Ψ of the body's method.
@@ -158,8 +162,12 @@ impl ElasticBody {
         (F, F * sigma, psi)
     }
 
-    /// Polar rotation by SVD; a neighbourhood of one line takes the tracked rotation, which the line leaves open.
+    /// Polar rotation, by SVD unless the tracked rotation is near it; a neighbourhood of one line takes the tracked one, as
+    /// it leaves the spin open.
     fn polar(&self, i: usize, A: Mat3) -> Mat3 {
+        if let Some(R) = polar_rotation_near(A, self.rotation(i)) {
+            return R;
+        }
         let d = svd(A);
         if d.sigma.y <= 1e-6 * d.sigma.x {
             return Mat3::from_quat(self.rotation(i));

@@ -7,7 +7,7 @@ mod svd;
 mod svd_lanes;
 
 pub use lanes::{LANES, Lane, Mat3x8, Quatx8, Sym3x8, Vec3x8, gather4, gather8};
-pub use polar::polar_rotation;
+pub use polar::{polar_rotation, polar_rotation_near};
 pub use reduce::{CHUNK, max_with_index, sum, sum_by_chunk};
 pub use svd::{Svd, pseudo_inverse, svd};
 pub use svd_lanes::{Svdx8, svd_lanes};

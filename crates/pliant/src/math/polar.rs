@@ -1,6 +1,6 @@
 //! Rotation of a 3x3 matrix, warm-started, eight at a time.
 
-use super::{Lane, Mat3x8, Quatx8, Vec3x8};
+use super::{Lane, Mat3, Mat3x8, Quat, Quatx8, Real, Vec3, Vec3x8, trace};
 
 /// Iterations after which a rotation is taken as it is; warm-started ones need one to three.
 const MAX_ITERATIONS: usize = 40;
@@ -8,6 +8,10 @@ const MAX_ITERATIONS: usize = 40;
 /// regularisation), so 1e-6, and gradient steps.
 const NEWTON_ENDS: f32 = 5e-3;
 const GRADIENT_ENDS: f32 = 3e-4;
+/// The same in double precision: the cube is its rounding.
+const NEAR_ENDS: Real = 1e-5;
+/// Minors of the Newton matrix that make sure of its maximum; those of a rotation are 2, 4 and 8.
+const CLEAR: Real = 0.1;
 /// Regularisation of the Newton matrix relative to its trace: holds the spin that a rod leaves undetermined.
 const REGULARISATION: f32 = 1e-4;
 
@@ -80,10 +84,34 @@ fn turn(a: Mat3x8, r: Mat3x8) -> (Vec3x8, Lane) {
     (omega * long.select(limit / long.select(squared.sqrt(), Lane::ONE), Lane::ONE), ends)
 }
 
+/// The polar rotation of A in double precision, if Newton's method finds it from a rotation near it.
+pub fn polar_rotation_near(a: Mat3, q: Quat) -> Option<Mat3> {
+    let mut q = q;
+    for _ in 0..4 {
+        let r = Mat3::from_quat(q);
+        let s = a * r.transpose();
+        let s = (s + s.transpose()) * 0.5;
+        let h = Mat3::from_diagonal(Vec3::splat(trace(s))) - s;
+        // all stretches well positive: no other rotation comes near
+        let (minor, det) = (h.x_axis.x * h.y_axis.y - h.x_axis.y * h.y_axis.x, h.determinant());
+        if !(h.x_axis.x > CLEAR && minor > CLEAR && det > CLEAR) {
+            return None;
+        }
+        let gradient = r.x_axis.cross(a.x_axis) + r.y_axis.cross(a.y_axis) + r.z_axis.cross(a.z_axis);
+        let omega = h.inverse() * gradient;
+        let half = 0.5 * omega;
+        q = (Quat::from_xyzw(half.x, half.y, half.z, 1.0) * q).normalize();
+        if omega.length_squared() < NEAR_ENDS * NEAR_ENDS {
+            return Some(Mat3::from_quat(q));
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::{Mat3, Quat, Vec3, svd};
+    use crate::math::svd;
 
     fn random(seed: &mut u64) -> f64 {
         *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -124,6 +152,25 @@ mod tests {
                 distance(first(r), expected)
             );
         }
+    }
+
+    #[test]
+    fn a_rotation_near_by_is_that_of_the_svd_or_none() {
+        let seed = &mut 11;
+        let (mut found, cases) = (0, 2000);
+        for _ in 0..cases {
+            let (u, v) = (random_rotation(seed, 170.0), random_rotation(seed, 120.0));
+            let sigma = Vec3::new(1.3 + 0.4 * random(seed), 0.9 + 0.4 * random(seed), 0.5 + random(seed));
+            let a = u * Mat3::from_diagonal(sigma) * v.transpose();
+            let d = svd(a);
+            let expected = d.u * d.v.transpose();
+            let start = Quat::from_mat3(&(expected * random_rotation(seed, 20.0)));
+            if let Some(r) = polar_rotation_near(a, start) {
+                found += 1;
+                assert!(distance(r, expected) < 1e-12, "{sigma}: {}", distance(r, expected));
+            }
+        }
+        assert!(found > cases / 2, "{found} of {cases}");
     }
 
     #[test]
