@@ -90,11 +90,9 @@ impl RigidContacts {
     fn near(&self, rigids: &[RigidNow], x: &[Vec3], wanted: impl Fn(&RigidNow) -> bool) -> Vec<usize> {
         let none = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         let (lo, hi) = x.iter().fold(none, |(lo, hi), x| (lo.min(*x), hi.max(*x)));
-        let (middle, extent) = (0.5 * (lo + hi), 0.5 * lo.distance(hi));
         let reached = |rigid: &RigidNow| {
             let at = rigid.pose.position;
             rigid.shape().reach().is_none_or(|r| at.distance(at.clamp(lo, hi)) <= r + 1.5 * self.spacing)
-                && rigid.surface(middle).distance <= extent + 1.5 * self.spacing
         };
         (0..rigids.len()).filter(|&k| wanted(&rigids[k]) && reached(&rigids[k])).collect()
     }

@@ -130,7 +130,7 @@ pub struct Task {
 }
 
 /// A line of cells.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Line {
     /// Its first particle and the one after its last.
     first: i32,
@@ -143,7 +143,8 @@ impl Line {
     /// The cell at a place, if eight from there on or those beside them may hold a particle.
     fn cell_of(&self, place: i32) -> Option<usize> {
         let reaches = place + LANES as i32 >= self.first && place <= self.end;
-        (self.first < self.end && reaches).then(|| (self.start as i64 + (place - self.first) as i64) as usize)
+        let from_start = (self.first < self.end && reaches).then(|| (place - self.first) as isize)?;
+        self.start.checked_add_signed(from_start)
     }
 }
 
@@ -210,6 +211,17 @@ impl Cells {
             let cells = slice.cell as usize..slice.cell as usize + LANES;
             slice.is_inside = is_inside[cells].iter().all(|inside| *inside);
         }
+    }
+
+    /// The same layout in bands as narrow as they may be.
+    #[cfg(test)]
+    pub fn in_narrow_bands(&self) -> Cells {
+        Cells { bands: bands_of(&self.tasks, reach_of(&self.slices)), ..self.clone() }
+    }
+
+    #[cfg(test)]
+    pub fn band_count(&self) -> usize {
+        self.bands.len()
     }
 
     fn count(&self) -> usize {

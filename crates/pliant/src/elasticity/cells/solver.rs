@@ -3,9 +3,9 @@
 //! An iteration is four passes over the cells, the first three of them band by band:
 //!   x += a p, p = z + b p;   the two of q = A p, with p·q;   r -= a q, with the size of r and r·z.
 //! z = D⁻¹ r, D the mean of the diagonal's three entries a particle, is computed where it is needed; in stiff bodies z is
-//! that of a cycle over cells and grids (`cycle.rs`). (Blocks of the diagonal turned by R save no iteration: inside a lattice they are multiples of the
-//! identity.) Sums are in single precision within a task and in double precision above, in an order that no thread
-//! changes.
+//! that of a cycle over cells and grids (`cycle.rs`). (Blocks of the diagonal turned by R save no iteration: inside a
+//! lattice they are multiples of the identity.) Sums are in single precision within a task and in double precision above,
+//! in an order that no thread changes.
 
 use super::columns::{Columns, View, each, lane, put, put_all, sum, total};
 use super::cycle::Cycle;
@@ -147,7 +147,7 @@ impl CellSolver {
     /// Says whether the next solves start from more than the trend.
     fn set_bends(&mut self, cells: &Cells, bends: bool) {
         if self.bends && !bends {
-            self.history[2].of(&cells.tasks).into_iter().for_each(|column| column.fill(0.0));
+            clear(cells, &mut self.history[2]);
         }
         self.bends = bends;
     }
@@ -315,25 +315,31 @@ impl CellSolver {
         }
         self.cycle = cycle;
         solved.converged = solved.breakdown.is_none() && solved.residual <= bound;
-        match start {
-            Start::LastStep => self.remember(cells, a, solved.iterations == 0),
-            Start::Zero => self.finish(cells, a, solved.iterations == 0),
-        }
+        let is_first = solved.iterations == 0;
         let x = match start {
-            Start::LastStep => self.history[0].view(),
-            Start::Zero => self.x.view(),
+            Start::LastStep => {
+                self.remember(cells, a, is_first);
+                self.history[0].view()
+            }
+            Start::Zero => {
+                self.finish(cells, a, is_first);
+                self.x.view()
+            }
         };
         change.par_iter_mut().with_min_len(1024).zip(&cells.cell_of).for_each(|(change, &cell)| {
             *change = x.vector(cell);
         });
+        if solved.breakdown == Some(Breakdown::NotFinite) {
+            // the next try must not start from it, nor see it in cells of nobody
+            let CellSolver { history, p, q, r, .. } = self;
+            history.iter_mut().chain([p, q, r]).for_each(|columns| clear(cells, columns));
+        }
         solved
     }
 
     /// Starts at x = 0; p and q are zero. Gives what `go_along` gives.
     fn stay(&mut self, cells: &Cells, tolerance: SolveTolerance) -> (f32, DVec2) {
-        for columns in [&mut self.p, &mut self.q] {
-            columns.of(&cells.tasks).into_iter().for_each(|column| column.fill(0.0));
-        }
+        [&mut self.p, &mut self.q].into_iter().for_each(|columns| clear(cells, columns));
         (0.0, self.reduce(cells, 0.0, tolerance))
     }
 
@@ -518,6 +524,11 @@ impl CellSolver {
             + self.stresses.bytes()
             + self.cycle.as_ref().map_or(0, Cycle::bytes)
     }
+}
+
+/// Makes columns zero.
+fn clear(cells: &Cells, columns: &mut Columns<3>) {
+    columns.of(&cells.tasks).into_iter().for_each(|column| column.fill(0.0));
 }
 
 /// Puts vectors of particles into columns.

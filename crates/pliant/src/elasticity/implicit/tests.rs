@@ -243,6 +243,70 @@ fn cycles_bound_the_iterations() {
     }
 }
 
+/// Large bodies are gone through band by band. What comes out does not depend on how wide the bands are.
+#[test]
+fn bands_do_not_change_a_solution() {
+    let size = Vec3::new(2.0, 1.3, 2.4);
+    let rest = Shape::Box { size }.sample(S, Sampling::Lattice);
+    let kernel = Kernel::new(KernelKind::WendlandC2, 2.0 * S);
+    let method = Method { tolerance: SolveTolerance::Relative(1e-5), ..Method::of(Model::Peer2018) };
+    let wide = ElasticBody::new(
+        rest.clone(),
+        S.powi(3),
+        1000.0,
+        kernel,
+        method,
+        Moduli::from_young_poisson(1e6, 0.3),
+    );
+    let mut narrow = wide.clone();
+    let cells = wide.rest.cells.as_ref().map(|cells| cells.in_narrow_bands());
+    assert!(cells.as_ref().is_some_and(|cells| cells.band_count() > 8));
+    Arc::make_mut(&mut narrow.rest).cells = cells;
+    let x = deformed(&rest);
+    // without grids, and with cycles
+    for dt in [0.005, 0.05] {
+        let solve = |mut body: ElasticBody| {
+            let mut solver = ImplicitSolver::new(&body, &vec![1.0; rest.len()], 0);
+            solver.prepare(&body, dt, &|i| rest[i].x < 0.15 - 0.5 * size.x, &mut FactorShelf::default());
+            let step = StepInput {
+                dt,
+                positions: &x,
+                velocities: &vec![Vec3::ZERO; rest.len()],
+                pushed: &vec![Vec3::new(0.1, -0.2, 0.3); rest.len()],
+            };
+            let report = solver.solve(&mut body, &step).1;
+            (body.forces, solver.change, report.parts[SolvePart::Whole as usize].iterations)
+        };
+        let (wide, narrow) = (solve(wide.clone()), solve(narrow.clone()));
+        assert_eq!(wide.0, narrow.0, "forces");
+        assert!(wide.2 > 1 && wide.2 == narrow.2, "{} and {} iterations", wide.2, narrow.2);
+        let error = distance(&wide.1, &narrow.1);
+        assert!(error < 1e-5, "dt {dt}: {error:e}");
+    }
+}
+
+/// A step is tried again after numbers that are not finite: the next try finds what it would have found without.
+#[test]
+fn a_solve_that_fails_leaves_no_trace() {
+    let rest = cube();
+    let n = rest.len();
+    let solve = |solver: &mut ImplicitSolver, body: &mut ElasticBody, push: Real| {
+        solver.prepare(body, 0.01, &|_| false, &mut FactorShelf::default());
+        let (still, pushed) = (vec![Vec3::ZERO; n], vec![Vec3::new(push, 0.0, 0.2 * push); n]);
+        let step = StepInput { dt: 0.01, positions: &rest, velocities: &still, pushed: &pushed };
+        solver.solve(body, &step);
+        solver.change.clone()
+    };
+    let mut body = body(&rest, Method::of(Model::Peer2018));
+    let mut solver = ImplicitSolver::new(&body, &vec![1.0; n], 0);
+    assert!(solver.cells.is_some());
+    let expected = solve(&mut solver, &mut body, 0.3);
+    let failed = solve(&mut solver, &mut body, Real::NAN);
+    assert!(failed.iter().any(|change| !change.is_finite()));
+    let again = solve(&mut solver, &mut body, 0.3);
+    assert!(distance(&again, &expected) < 1e-4);
+}
+
 /// Forces and rotations over cells are those over pairs.
 #[test]
 fn forces_over_cells_are_those_over_pairs() {
