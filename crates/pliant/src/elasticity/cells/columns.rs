@@ -63,6 +63,11 @@ impl<const N: usize> Columns<N> {
         values.into_iter().enumerate().for_each(|(k, value)| numbers[k * stride + cell] = value);
     }
 
+    /// Makes the cells of these tasks zero.
+    pub fn clear(&mut self, tasks: &[Task]) {
+        self.of(tasks).into_iter().for_each(|column| column.fill(0.0));
+    }
+
     pub fn bytes(&self) -> usize {
         self.numbers.len() * size_of::<Lane>()
     }

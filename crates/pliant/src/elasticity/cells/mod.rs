@@ -16,6 +16,7 @@
 
 mod columns;
 mod cycle;
+mod past;
 mod solver;
 mod stencil;
 

@@ -9,6 +9,7 @@
 
 use super::columns::{Columns, View, each, lane, put, put_all, sum, total};
 use super::cycle::Cycle;
+use super::past::Past;
 use super::stencil::{InertiaColumns, Smoothed, Stiffness};
 use super::{Cells, NOBODY, Task};
 use crate::elasticity::preconditioner::BodyPreconditioner;
@@ -18,10 +19,6 @@ use crate::material::Law;
 use crate::math::{LANES, Lane, Mat3, Quat, Quatx8, Real};
 use glam::{DVec2, DVec3, Mat3A, Vec3};
 use rayon::prelude::*;
-
-/// Stiffness numbers below which solutions are smooth enough in time to be followed to second order. What solves leave
-/// undone enters the prediction sevenfold then, threefold otherwise (docs/theory/solvers.md).
-const BENDS_BELOW: Real = 4.0;
 
 /// The system of a body in cells, and the vectors of its solver.
 #[derive(Clone, Debug)]
@@ -34,10 +31,8 @@ pub(in crate::elasticity) struct CellSolver {
     /// R'.
     pub(super) rotations: Columns<4>,
     x: Columns<3>,
-    /// Solutions of the steps before: the last one, how it changed, and how that changed.
-    history: [Columns<3>; Self::HISTORY],
-    /// Are solutions smooth enough in time for the third?
-    bends: bool,
+    /// Solutions of the steps before.
+    past: Past,
     pub(super) r: Columns<3>,
     /// |r| of the right-hand side.
     right_size: Real,
@@ -54,7 +49,7 @@ pub(in crate::elasticity) struct CellSolver {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::elasticity) enum Start {
     Zero,
-    /// From the solution of the last step; over cells, from what it and those before it let expect.
+    /// From the solution of the last step; over cells, from what the last steps let expect.
     LastStep,
 }
 
@@ -100,8 +95,7 @@ impl CellSolver {
             lambdas: Columns::new(count, 22),
             x: Columns::new(count, 23),
             r: Columns::new(count, 26),
-            history: [55, 58, 61].map(|number| Columns::new(count, number)),
-            bends: true,
+            past: Past::new(count, 55),
             right_size: 0.0,
             least_inertia: 1.0,
             cycle: None,
@@ -132,7 +126,6 @@ impl CellSolver {
                 let diagonal = preconditioner.mean_diagonal(body, i, masses[i], dt);
                 [masses[i], if held[i] { 0.0 } else { dt2 }, 1.0 / diagonal]
             });
-            self.set_bends(cells, BodyPreconditioner::stiffness_number(body, masses, dt) < BENDS_BELOW);
             each(&cells.tasks, self.lambdas.of(&cells.tasks), |task, [lambdas]| {
                 for (lambda, &i) in lambdas.iter_mut().zip(&cells.particle_of[task.cells.clone()]) {
                     if i != NOBODY {
@@ -142,14 +135,6 @@ impl CellSolver {
             });
         }
         self.turn(cells, body);
-    }
-
-    /// Says whether the next solves start from more than the trend.
-    fn set_bends(&mut self, cells: &Cells, bends: bool) {
-        if self.bends && !bends {
-            clear(cells, &mut self.history[2]);
-        }
-        self.bends = bends;
     }
 
     /// Sees to it that cycles are for the body's moduli.
@@ -250,7 +235,12 @@ impl CellSolver {
         let is_nothing = self.right_size == 0.0 && matches!(tolerance, SolveTolerance::Relative(_));
         let (a, sums) = match start {
             Start::LastStep if !is_nothing => self.go_along(cells, tolerance),
-            _ => self.stay(cells, tolerance),
+            _ => {
+                if start == Start::LastStep {
+                    self.past.expect_nothing(cells);
+                }
+                self.stay(cells, tolerance)
+            }
         };
         Begun { start, a, sums, residual: self.residual(cells, sums.x, tolerance) }
     }
@@ -318,8 +308,9 @@ impl CellSolver {
         let is_first = solved.iterations == 0;
         let x = match start {
             Start::LastStep => {
-                self.remember(cells, a, is_first);
-                self.history[0].view()
+                let x = (!is_first).then(|| self.x.view());
+                self.past.note(cells, (a, self.p.view()), x, self.r.view());
+                self.past.newest()
             }
             Start::Zero => {
                 self.finish(cells, a, is_first);
@@ -331,40 +322,26 @@ impl CellSolver {
         });
         if solved.breakdown == Some(Breakdown::NotFinite) {
             // the next try must not start from it, nor see it in cells of nobody
-            let CellSolver { history, p, q, r, .. } = self;
-            history.iter_mut().chain([p, q, r]).for_each(|columns| clear(cells, columns));
+            let CellSolver { past, p, q, r, .. } = self;
+            past.clear(cells);
+            [p, q, r].into_iter().for_each(|columns| columns.clear(&cells.tasks));
         }
         solved
     }
 
     /// Starts at x = 0; p and q are zero. Gives what `go_along` gives.
     fn stay(&mut self, cells: &Cells, tolerance: SolveTolerance) -> (f32, DVec2) {
-        [&mut self.p, &mut self.q].into_iter().for_each(|columns| clear(cells, columns));
+        [&mut self.p, &mut self.q].into_iter().for_each(|columns| columns.clear(&cells.tasks));
         (0.0, self.reduce(cells, 0.0, tolerance))
     }
 
-    /// A step along the p that the history lets expect, as far as it helps: r -= a A p with a = p·r / p·A p. Gives a, by
+    /// A step along the p that the past lets expect, as far as it helps: r -= a A p with a = p·r / p·A p. Gives a, by
     /// which x is still to be moved along p, and what `reduce` gives.
     fn go_along(&mut self, cells: &Cells, tolerance: SolveTolerance) -> (f32, DVec2) {
-        let (r, inertia) = (self.r.view(), self.inertia.view());
-        let history = self.history.each_ref().map(Columns::view);
-        let gain = sum(&cells.tasks, self.p.of(&cells.tasks), |task, p| {
-            let mut gain = Lane::ZERO;
-            for number in task.slices.clone() {
-                let slice = &cells.slices[number];
-                let at = slice.cell as usize - task.cells.start;
-                let is_free = inertia.gains(number).simd_gt(Lane::ZERO);
-                for k in 0..3 {
-                    let [last, trend, bend] = history.map(|columns| columns.lane(k, slice.cell));
-                    let next = is_free.select(last + (trend + bend), Lane::ZERO);
-                    put(p[k], at, next);
-                    gain = next.mul_add(r.lane(k, slice.cell), gain);
-                }
-            }
-            DVec2::new(total(gain), 0.0)
-        });
+        let CellSolver { past, r, inertia, p, .. } = self;
+        let gain = past.expect(cells, r.view(), inertia.view(), p);
         let curvature = self.multiply(cells, None, None);
-        let a = if Breakdown::of(curvature).is_none() { (gain.x / curvature) as f32 } else { 0.0 };
+        let a = if Breakdown::of(curvature).is_none() { (gain / curvature) as f32 } else { 0.0 };
         (a, self.reduce(cells, a, tolerance))
     }
 
@@ -382,47 +359,17 @@ impl CellSolver {
         });
     }
 
-    /// Notes x + a p in the history; x is zero if it `is_first`.
-    fn remember(&mut self, cells: &Cells, a: f32, is_first: bool) {
-        let (a, p, x, bends) = (Lane::splat(a), self.p.view(), self.x.view(), self.bends);
-        let [last, trend, bend] = &mut self.history;
-        let ([l0, l1, l2], [t0, t1, t2]) = (last.of(&cells.tasks), trend.of(&cells.tasks));
-        let [b0, b1, b2] = bend.of(&cells.tasks);
-        each(&cells.tasks, [l0, l1, l2, t0, t1, t2, b0, b1, b2], |task, columns| {
-            for slice in &cells.slices[task.slices.clone()] {
-                let at = slice.cell as usize - task.cells.start;
-                for k in 0..3 {
-                    let before = if is_first { Lane::ZERO } else { x.lane(k, slice.cell) };
-                    let now = p.lane(k, slice.cell).mul_add(a, before);
-                    let trend = now - lane(columns[k], at);
-                    if bends {
-                        let bend = trend - lane(columns[3 + k], at);
-                        put(columns[6 + k], at, bend);
-                    }
-                    put(columns[3 + k], at, trend);
-                    put(columns[k], at, now);
-                }
-            }
-        });
-    }
-
     /// Vectors of a particle's history.
-    pub const HISTORY: usize = 3;
+    pub const HISTORY: usize = Past::VECTORS;
 
     /// The history of all particles.
     pub fn history<'a>(&'a self, cells: &'a Cells) -> impl Iterator<Item = Vec3> + 'a {
-        let vectors = |columns: &'a Columns<3>| cells.cell_of.iter().map(|&cell| columns.view().vector(cell));
-        self.history.iter().flat_map(vectors)
+        self.past.vectors(cells)
     }
 
     /// Puts it back.
     pub fn set_history(&mut self, cells: &Cells, vector: impl Fn(usize) -> Vec3) {
-        let n = cells.cell_of.len();
-        for (k, columns) in self.history.iter_mut().enumerate() {
-            for (i, &cell) in cells.cell_of.iter().enumerate() {
-                columns.set(cell as usize, vector(k * n + i).to_array());
-            }
-        }
+        self.past.set_vectors(cells, vector);
     }
 
     /// q = A p, with p·q; p first made z + b p and x moved by a p, if they are to be.
@@ -520,15 +467,11 @@ impl CellSolver {
             + self.lambdas.bytes()
             + self.inertia.bytes()
             + self.rotations.bytes()
-            + 7 * self.x.bytes()
+            + 4 * self.x.bytes()
+            + self.past.bytes()
             + self.stresses.bytes()
             + self.cycle.as_ref().map_or(0, Cycle::bytes)
     }
-}
-
-/// Makes columns zero.
-fn clear(cells: &Cells, columns: &mut Columns<3>) {
-    columns.of(&cells.tasks).into_iter().for_each(|column| column.fill(0.0));
 }
 
 /// Puts vectors of particles into columns.
