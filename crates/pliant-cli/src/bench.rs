@@ -5,7 +5,7 @@ mod surfaces;
 
 use crate::complain::BadInput;
 use clap::Args;
-use pliant::elasticity::{Model, SolvePart};
+use pliant::elasticity::{Model, PartReport, SolvePart};
 use pliant::scene::Scene;
 use pliant::simulation::{Simulation, SolverTotals};
 use serde_json::{Value, json};
@@ -239,7 +239,8 @@ fn stiffness(_: &Arguments) -> anyhow::Result<Vec<Value>> {
             rows.push(json!({ "name": "stiffness", "model": model.name(), "youngs_modulus": youngs_modulus,
                 "solver": simulation.describe_solver(0, 0.002), "ms_step": rounded(best),
                 "ms_step_mean": rounded(mean), "particles": simulation.particles().len(),
-                "iterations": iterations(&before, &simulation.solver_totals()) }));
+                "iterations": iterations(&before, &simulation.solver_totals()),
+                "products": products(&before, &simulation.solver_totals()) }));
         }
     }
     Ok(rows)
@@ -300,10 +301,19 @@ fn threads(_: &Arguments) -> anyhow::Result<Vec<Value>> {
 
 /// Mean iterations a solve of each system, between two moments.
 fn iterations(before: &SolverTotals, after: &SolverTotals) -> Value {
+    mean_of(before, after, |report| report.iterations)
+}
+
+/// Mean products a solve of each system with its matrix.
+fn products(before: &SolverTotals, after: &SolverTotals) -> Value {
+    mean_of(before, after, |report| report.products)
+}
+
+fn mean_of(before: &SolverTotals, after: &SolverTotals, count: fn(&PartReport) -> usize) -> Value {
     let mean = |part: SolvePart| {
         let (a, b) = (before.part(part), after.part(part));
         let solves = (b.solves - a.solves) as f64;
-        (solves > 0.0).then(|| (part.name(), rounded((b.iterations - a.iterations) as f64 / solves)))
+        (solves > 0.0).then(|| (part.name(), rounded((count(&b) - count(&a)) as f64 / solves)))
     };
     SolvePart::ALL.into_iter().filter_map(mean).map(|(k, v)| (k.to_string(), json!(v))).collect()
 }

@@ -14,7 +14,7 @@
 //! a displaced place, x - dt² f_v / m. docs/theory/implicit.md tells what was tried against it.
 #![allow(non_snake_case)] // K, R, F, P, T as in the theory
 
-use super::cells::{CellSolver, Particles, Start};
+use super::cells::{CellSolver, Cells, Particles, Start};
 use super::newton::{Newton, SliceTangent};
 use super::preconditioner::BodyPreconditioner;
 use super::rest::SliceRest;
@@ -72,6 +72,8 @@ impl SolvePart {
 pub struct PartReport {
     pub solves: usize,
     pub iterations: usize,
+    /// Products with the matrix, those of preconditioners included.
+    pub products: usize,
     /// Relative residual.
     pub residual: Real,
     pub unconverged: usize,
@@ -176,10 +178,12 @@ impl ImplicitSolver {
     pub fn describe(&self, body: &ElasticBody, dt: Real) -> &'static str {
         let has_grids = self.preconditioner.wants_grids(body, &self.masses, dt);
         let is_over_cells = self.cells.is_some() && body.solver() == Solver::Linear;
+        let is_small = body.rest.cells.as_ref().is_some_and(Cells::is_small);
         match (self.factor.is_some() || self.wants_factor(body, dt), is_over_cells, has_grids) {
             (true, ..) => "a factor",
             (_, false, false) => "conjugate gradients",
             (_, false, true) => "conjugate gradients with grids",
+            (_, true, false) if is_small => "conjugate gradients over cells with polynomials",
             (_, true, false) => "conjugate gradients over cells",
             (_, true, true) => "conjugate gradients over cells with grids",
         }
@@ -276,7 +280,7 @@ impl ImplicitSolver {
         if factor.stiffnesses == stiffnesses && self.tolerance.is_met_by(factor.residual) {
             self.change.copy_from_slice(&self.right);
             factor.factor.solve(&mut self.change, &mut self.work);
-            return Solved { iterations: 1, residual: factor.residual, converged: true, breakdown: None };
+            return Solved { iterations: 1, residual: factor.residual, ..Solved::NOTHING };
         }
         self.change.fill(glam::Vec3::ZERO);
         let mut operator = Stiffness::new(body, &self.masses, &self.held, dt, System::Stretch);
@@ -427,7 +431,7 @@ impl ImplicitSolver {
             let mut grids = None;
             if begun.residual > self.tolerance.bound() {
                 self.preconditioner.set_grids(body, &self.masses, &self.held, dt, system);
-                if self.preconditioner.grids().is_some() {
+                if self.preconditioner.grids().is_some() || cells.is_small() {
                     solver.prepare_cycle(cells, body, &self.preconditioner);
                 }
                 grids = self.preconditioner.grids();
@@ -491,6 +495,7 @@ impl SolveReport {
         let report = &mut self.parts[part as usize];
         report.solves += 1;
         report.iterations += solved.iterations;
+        report.products += solved.products;
         report.residual = report.residual.max(solved.residual);
         report.unconverged += !solved.converged as usize;
     }
@@ -510,6 +515,7 @@ impl SolveReport {
             PartReport {
                 solves: a.solves.max(b.solves),
                 iterations: a.iterations.max(b.iterations),
+                products: a.products.max(b.products),
                 residual: a.residual.max(b.residual),
                 unconverged: a.unconverged.max(b.unconverged),
             }

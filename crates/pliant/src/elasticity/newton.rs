@@ -151,10 +151,8 @@ impl Newton {
             // the rotations have moved with the forces: the energy of the same place, and the tangents there
             E = energy_at(body, w, Some(&mut self.tangents));
             if !E.is_finite() || report.newton == MAX_ITERATIONS {
-                report.finish(
-                    SolvePart::Whole,
-                    Solved { iterations: 0, residual: 1.0, converged: false, breakdown: None },
-                );
+                report
+                    .finish(SolvePart::Whole, Solved { residual: 1.0, converged: false, ..Solved::NOTHING });
                 return deformation;
             }
             std::mem::swap(&mut solver.change, &mut self.direction);
@@ -171,8 +169,7 @@ impl Newton {
             let descended = self.descend(solver, body, E, gain, &mut energy_at);
             if converged || !descended {
                 let residual = (gain.max(0.0) / size.max(Real::MIN_POSITIVE)).sqrt();
-                report
-                    .finish(SolvePart::Whole, Solved { iterations: 0, residual, converged, breakdown: None });
+                report.finish(SolvePart::Whole, Solved { residual, converged, ..Solved::NOTHING });
                 return deformation;
             }
         }

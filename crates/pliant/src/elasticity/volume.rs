@@ -106,11 +106,12 @@ impl Volume {
             SolveTolerance::Relative(value) => (true, value),
             SolveTolerance::Absolute(value) => (false, value),
         };
-        let mut solved = Solved { iterations: 0, residual: 0.0, converged: true, breakdown: None };
+        let mut solved = Solved::NOTHING;
         if size == 0.0 {
             return solved;
         }
         self.look(body, w);
+        solved.products = 1;
         let mut before = Real::INFINITY;
         loop {
             let (left, curvature) = self.push(is_relative);
@@ -123,6 +124,7 @@ impl Volume {
             let square = self.pull(body, curvature / before);
             self.walk(curvature / square, w);
             solved.iterations += 1;
+            solved.products += 1;
             before = curvature;
         }
     }

@@ -60,10 +60,18 @@ pub enum Breakdown {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Solved {
     pub iterations: usize,
+    /// Products with the matrix, those of preconditioners included.
+    pub products: usize,
     /// The residual in the measure of the tolerance: relative, mean, or mean per mass.
     pub residual: f64,
     pub converged: bool,
     pub breakdown: Option<Breakdown>,
+}
+
+impl Solved {
+    /// Nothing was asked, nothing is left.
+    pub const NOTHING: Solved =
+        Solved { iterations: 0, products: 0, residual: 0.0, converged: true, breakdown: None };
 }
 
 /// The solver's vectors, kept between solves.
@@ -107,12 +115,13 @@ impl ConjugateGradients {
         self.resize(b.len());
         let b_norm = product(b, b).sqrt();
         let bound = tolerance.value();
-        let mut solved = Solved { iterations: 0, residual: 0.0, converged: true, breakdown: None };
+        let mut solved = Solved::NOTHING;
         if b_norm == 0.0 && matches!(tolerance, Tolerance::Relative(_)) {
             x.fill(Vec3::ZERO);
             return solved;
         }
         a.apply(x, &mut self.r);
+        solved.products = 1;
         self.r.par_iter_mut().with_min_len(CHUNK).zip(b).for_each(|(r, b)| *r = *b - *r);
         solved.residual = tolerance.measure(&self.r, product(&self.r, &self.r), b_norm);
         let mut rz = 0.0;
@@ -125,6 +134,7 @@ impl ConjugateGradients {
             direct(&mut self.p, &self.q, if rz == 0.0 { 0.0 } else { (next / rz) as f32 });
             rz = next;
             a.apply(&self.p, &mut self.q);
+            solved.products += 1;
             let curvature = product(&self.p, &self.q);
             solved.breakdown = Breakdown::of(curvature);
             if solved.breakdown.is_some() {

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3;
 
 const MAGIC: [u8; 8] = *b"PLIANTCK";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Bytes of the header without the notes, and of the checksum.
 const FIXED: u64 = 8 + 4 + 8 + 8 + 8 + 8 + 4 + 8 + 4 + 8;
 /// Bytes of a column besides its name and contents.

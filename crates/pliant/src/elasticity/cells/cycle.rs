@@ -17,13 +17,19 @@ use crate::linear::Multigrid;
 use crate::math::Lane;
 use glam::{DVec2, Mat3A, Vec3};
 
-/// Chebyshev iterations before and after the grids (docs/theory/solvers.md has the measurements).
-const SMOOTHING: usize = 6;
-/// They treat eigenvalues of D⁻¹A from this part of the largest on; the grids treat those below.
+/// Eigenvalues of D⁻¹A from this part of the largest on are treated by Chebyshev iterations, those below by the grids.
 const SMOOTH_FROM: f32 = 0.04;
-/// Power iterations, and what the largest eigenvalue may be above what they find, in bent bodies, too.
+/// The same without grids.
+const POLYNOMIAL_FROM: f32 = 0.01;
+/// Most iterations without grids.
+const MOST_STAGES: usize = 13;
+/// They are so many that by their bound a residual becomes this much smaller than it must: it is a bound on another norm.
+const SAFETY: f64 = 2.0;
+/// Power iterations.
 const POWER_ITERATIONS: usize = 40;
-const MARGIN: f32 = 1.3;
+/// What the largest eigenvalue is taken to be above what they find: with grids it must not be larger, in bent bodies, too.
+const CYCLE_MARGIN: f32 = 1.3;
+const POLYNOMIAL_MARGIN: f32 = 1.1;
 /// h is found for this many values of 1 + lambda/mu from one power of two to the next.
 const VALUES_PER_OCTAVE: f64 = 8.0;
 
@@ -71,7 +77,7 @@ impl Cycle {
     }
 }
 
-/// The largest eigenvalue of diag(K)⁻¹K, as Rayleigh quotient of power iterations, with a margin. Rotations of the whole
+/// The largest eigenvalue of diag(K)⁻¹K, as Rayleigh quotient of power iterations. Rotations of the whole
 /// body do not change it.
 fn highest_eigenvalue(cells: &Cells, preconditioner: &BodyPreconditioner, stiffness: Stiffness) -> f32 {
     let mut system = CellSolver::new(cells);
@@ -108,7 +114,7 @@ fn highest_eigenvalue(cells: &Cells, preconditioner: &BodyPreconditioner, stiffn
         });
         highest = highest.max(energy / size.x);
     }
-    highest as f32 * MARGIN
+    highest as f32
 }
 
 /// Chebyshev iterations for eigenvalues from `low` to `high`: d = keep d + step D⁻¹ rest, by keep and step. After k of
@@ -123,26 +129,50 @@ fn stages(low: f32, high: f32) -> impl Iterator<Item = (f32, f32)> {
 }
 
 impl Cycle {
-    /// z = M⁻¹ r of a system; returns r·z.
+    /// Chebyshev iterations before and after the grids (docs/theory/solvers.md has the measurements).
+    pub const SMOOTHING: usize = 6;
+
+    /// The largest eigenvalue of D⁻¹A, with a margin.
+    fn high(&self, least_inertia: f32, margin: f32) -> f32 {
+        1.0 + (margin * self.highest - 1.0) * (1.0 - least_inertia)
+    }
+
+    /// The eigenvalues of D⁻¹A that iterations without grids treat.
+    fn interval(&self, least_inertia: f32) -> (f32, f32) {
+        let high = self.high(least_inertia, POLYNOMIAL_MARGIN);
+        (least_inertia.max(POLYNOMIAL_FROM * high), high)
+    }
+
+    /// Chebyshev iterations, an odd number of them, after which a residual is so many times smaller; one is the diagonal
+    /// alone.
+    pub fn stages_for(&self, reduction: f64, least_inertia: f32) -> usize {
+        let (low, high) = self.interval(least_inertia);
+        let sigma = f64::from((high + low) / (high - low));
+        // T_k(sigma) = cosh(k acosh(sigma))
+        let stages = (SAFETY * reduction).max(1.0).acosh() / sigma.acosh();
+        (2 * (0.5 * stages).round() as usize + 1).min(MOST_STAGES)
+    }
+
+    /// z = p(D⁻¹A) D⁻¹ r of a system, p of so many Chebyshev iterations; returns r·z.
+    ///
+    /// The error is multiplied by T_k((c - λ)/e) / T_k(c/e), which for odd k is below one for every λ > 0: p is positive,
+    /// whatever eigenvalue there may be above those it is made for.
+    pub fn descend_alone(&mut self, system: &mut CellSolver, cells: &Cells, count: usize) -> f64 {
+        let (low, high) = self.interval(system.least_inertia);
+        let mut table = [(0.0, 0.0); MOST_STAGES];
+        table.iter_mut().zip(stages(low, high)).for_each(|(slot, stage)| *slot = stage);
+        self.sweep(system, cells, Some(table[0].1), &table[1..count])
+    }
+
+    /// z = M⁻¹ r of a system, with grids; returns r·z.
     pub fn solve(&mut self, system: &mut CellSolver, cells: &Cells, grids: &mut Multigrid<Mat3A>) -> f64 {
-        let high = 1.0 + (self.highest - 1.0) * (1.0 - system.least_inertia);
+        let high = self.high(system.least_inertia, CYCLE_MARGIN);
         let stages = stages(system.least_inertia.max(SMOOTH_FROM * high), high);
-        let mut table = [(0.0, 0.0); SMOOTHING + 1]; // the last: what is left for the grids
-        table.iter_mut().zip(stages.take(SMOOTHING)).for_each(|(slot, stage)| *slot = stage);
+        let mut table = [(0.0, 0.0); Self::SMOOTHING + 1]; // the last: what is left for the grids
+        table.iter_mut().zip(stages.take(Self::SMOOTHING)).for_each(|(slot, stage)| *slot = stage);
         self.sweep(system, cells, Some(table[0].1), &table[1..]);
         self.correct(cells, grids);
-        self.sweep(system, cells, None, &table[..SMOOTHING]);
-        let (r, z) = (system.r.view(), self.z.view());
-        let product = sum(&cells.tasks, [], |task, []| {
-            let mut sum = Lane::ZERO;
-            for slice in &cells.slices[task.slices.clone()] {
-                for k in 0..3 {
-                    sum = r.lane(k, slice.cell).mul_add(z.lane(k, slice.cell), sum);
-                }
-            }
-            DVec2::new(total(sum), 0.0)
-        });
-        product.x
+        self.sweep(system, cells, None, &table[..Self::SMOOTHING])
     }
 
     /// z, d and what is left, of these tasks.
@@ -153,11 +183,18 @@ impl Cycle {
         [a, b, c, d, e, f, g, h, i]
     }
 
-    /// Iterations one after the other, the first of them from zero if its step is given.
+    /// Iterations one after the other, the first of them from zero if its step is given; returns r·z after the last.
     ///
     /// They go over the bands together, each two behind the one before it: a band's numbers are then still in the cache.
     /// An iteration is done with the stresses and products of a band when the next one comes to write there.
-    fn sweep(&mut self, system: &mut CellSolver, cells: &Cells, start: Option<f32>, stages: &[(f32, f32)]) {
+    fn sweep(
+        &mut self,
+        system: &mut CellSolver,
+        cells: &Cells,
+        start: Option<f32>,
+        stages: &[(f32, f32)],
+    ) -> f64 {
+        let mut product = 0.0;
         let bands = &cells.bands;
         let lead = start.is_some() as usize;
         for tick in 0..bands.len() + lead + 2 * stages.len() {
@@ -171,10 +208,12 @@ impl Cycle {
                     cells.respond(tasks, frame, self.d.view(), (&mut system.stresses, &mut system.q));
                 }
                 if let Some(tasks) = band(lead + 2 * k + 1) {
-                    self.descend(system, cells, tasks, *stage);
+                    let is_last = k + 1 == stages.len();
+                    product += self.descend(system, cells, (tasks, is_last), *stage);
                 }
             }
         }
+        product
     }
 
     /// rest = r, z = d = step D⁻¹ r.
@@ -195,14 +234,21 @@ impl Cycle {
         });
     }
 
-    /// rest -= A d, d = keep d + step D⁻¹ rest, z += d.
-    fn descend(&mut self, system: &CellSolver, cells: &Cells, tasks: &[Task], (keep, step): (f32, f32)) {
+    /// rest -= A d, d = keep d + step D⁻¹ rest, z += d; r·z if it is the last time.
+    fn descend(
+        &mut self,
+        system: &CellSolver,
+        cells: &Cells,
+        (tasks, is_last): (&[Task], bool),
+        (keep, step): (f32, f32),
+    ) -> f64 {
         let (keep, step) = (Lane::splat(keep), Lane::splat(step));
-        let (q, inertia) = (system.q.view(), system.inertia.view());
+        let (q, r, inertia) = (system.q.view(), system.r.view(), system.inertia.view());
         let read = (system.stresses.view(), inertia);
         cells.push(tasks, read, self.columns(tasks), |columns, place, f| {
             let Place { slice, cell, at } = place;
             let step = inertia.inverses(slice) * step;
+            let mut product = Lane::ZERO;
             for (k, f) in [f.x, f.y, f.z].into_iter().enumerate() {
                 let rest = lane(columns[6 + k], at) - (q.lane(k, cell) - f);
                 let d = lane(columns[3 + k], at).mul_add(keep, rest * step);
@@ -210,9 +256,12 @@ impl Cycle {
                 put(columns[6 + k], at, rest);
                 put(columns[3 + k], at, d);
                 put(columns[k], at, z);
+                if is_last {
+                    product = z.mul_add(r.lane(k, cell), product);
+                }
             }
-            Lane::ZERO
-        });
+            product
+        })
     }
 
     /// d = P (V-cycle of the grids) Pᵀ rest, z += d.
