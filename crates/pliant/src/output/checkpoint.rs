@@ -103,7 +103,12 @@ impl Checkpoint {
                     "it has version {version}, from a newer Pliant than this (version {VERSION})"
                 ));
             }
-            version => return Err(format!("it has version {version}, which never was")),
+            0 => return Err("it has version 0, which never was".into()),
+            version => {
+                return Err(format!(
+                    "it has version {version}, from an older Pliant than this (version {VERSION})"
+                ));
+            }
         }
         let total = u64::from_le_bytes(input.array()?);
         if total != length {

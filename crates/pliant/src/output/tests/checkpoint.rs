@@ -73,10 +73,12 @@ fn lengths_that_lie_are_refused_before_anything_is_allocated() {
 }
 
 #[test]
-fn a_checkpoint_of_a_newer_version_is_refused_as_such() {
-    let mut newer = bytes(&checkpoint(7));
-    newer[8] = 2;
-    assert!(read(&newer).unwrap_err().contains("newer Pliant"));
+fn a_checkpoint_of_another_version_is_refused_as_such() {
+    for (version, reason) in [(0, "never was"), (1, "older Pliant"), (3, "newer Pliant")] {
+        let mut other = bytes(&checkpoint(7));
+        other[8] = version;
+        assert!(read(&other).unwrap_err().contains(reason));
+    }
 }
 
 #[test]
