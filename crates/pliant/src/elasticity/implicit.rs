@@ -14,7 +14,7 @@
 //! a displaced place, x - dt² f_v / m. docs/theory/implicit.md tells what was tried against it.
 #![allow(non_snake_case)] // K, R, F, P, T as in the theory
 
-use super::cells::{CellSolver, Cells, Particles, Start};
+use super::cells::{CellSolver, Particles, Start};
 use super::newton::{Newton, SliceTangent};
 use super::preconditioner::BodyPreconditioner;
 use super::rest::SliceRest;
@@ -178,12 +178,10 @@ impl ImplicitSolver {
     pub fn describe(&self, body: &ElasticBody, dt: Real) -> &'static str {
         let has_grids = self.preconditioner.wants_grids(body, &self.masses, dt);
         let is_over_cells = self.cells.is_some() && body.solver() == Solver::Linear;
-        let is_small = body.rest.cells.as_ref().is_some_and(Cells::is_small);
         match (self.factor.is_some() || self.wants_factor(body, dt), is_over_cells, has_grids) {
             (true, ..) => "a factor",
             (_, false, false) => "conjugate gradients",
             (_, false, true) => "conjugate gradients with grids",
-            (_, true, false) if is_small => "conjugate gradients over cells with polynomials",
             (_, true, false) => "conjugate gradients over cells",
             (_, true, true) => "conjugate gradients over cells with grids",
         }
@@ -431,7 +429,7 @@ impl ImplicitSolver {
             let mut grids = None;
             if begun.residual > self.tolerance.bound() {
                 self.preconditioner.set_grids(body, &self.masses, &self.held, dt, system);
-                if self.preconditioner.grids().is_some() || cells.is_small() {
+                if self.preconditioner.grids().is_some() {
                     solver.prepare_cycle(cells, body, &self.preconditioner);
                 }
                 grids = self.preconditioner.grids();

@@ -17,19 +17,11 @@ use crate::linear::Multigrid;
 use crate::math::Lane;
 use glam::{DVec2, Mat3A, Vec3};
 
-/// Eigenvalues of D⁻¹A from this part of the largest on are treated by Chebyshev iterations, those below by the grids.
+/// Chebyshev iterations treat eigenvalues of D⁻¹A from this part of the largest on; the grids treat those below.
 const SMOOTH_FROM: f32 = 0.04;
-/// The same without grids.
-const POLYNOMIAL_FROM: f32 = 0.01;
-/// Most iterations without grids.
-const MOST_STAGES: usize = 13;
-/// They are so many that by their bound a residual becomes this much smaller than it must: it is a bound on another norm.
-const SAFETY: f64 = 2.0;
-/// Power iterations.
+/// Power iterations, and what the largest eigenvalue may be above what they find, in bent bodies, too.
 const POWER_ITERATIONS: usize = 40;
-/// What the largest eigenvalue is taken to be above what they find: with grids it must not be larger, in bent bodies, too.
-const CYCLE_MARGIN: f32 = 1.3;
-const POLYNOMIAL_MARGIN: f32 = 1.1;
+const MARGIN: f32 = 1.3;
 /// h is found for this many values of 1 + lambda/mu from one power of two to the next.
 const VALUES_PER_OCTAVE: f64 = 8.0;
 
@@ -77,7 +69,7 @@ impl Cycle {
     }
 }
 
-/// The largest eigenvalue of diag(K)⁻¹K, as Rayleigh quotient of power iterations. Rotations of the whole
+/// The largest eigenvalue of diag(K)⁻¹K, as Rayleigh quotient of power iterations, with a margin. Rotations of the whole
 /// body do not change it.
 fn highest_eigenvalue(cells: &Cells, preconditioner: &BodyPreconditioner, stiffness: Stiffness) -> f32 {
     let mut system = CellSolver::new(cells);
@@ -114,7 +106,7 @@ fn highest_eigenvalue(cells: &Cells, preconditioner: &BodyPreconditioner, stiffn
         });
         highest = highest.max(energy / size.x);
     }
-    highest as f32
+    highest as f32 * MARGIN
 }
 
 /// Chebyshev iterations for eigenvalues from `low` to `high`: d = keep d + step D⁻¹ rest, by keep and step. After k of
@@ -132,41 +124,9 @@ impl Cycle {
     /// Chebyshev iterations before and after the grids (docs/theory/solvers.md has the measurements).
     pub const SMOOTHING: usize = 6;
 
-    /// The largest eigenvalue of D⁻¹A, with a margin.
-    fn high(&self, least_inertia: f32, margin: f32) -> f32 {
-        1.0 + (margin * self.highest - 1.0) * (1.0 - least_inertia)
-    }
-
-    /// The eigenvalues of D⁻¹A that iterations without grids treat.
-    fn interval(&self, least_inertia: f32) -> (f32, f32) {
-        let high = self.high(least_inertia, POLYNOMIAL_MARGIN);
-        (least_inertia.max(POLYNOMIAL_FROM * high), high)
-    }
-
-    /// Chebyshev iterations, an odd number of them, after which a residual is so many times smaller; one is the diagonal
-    /// alone.
-    pub fn stages_for(&self, reduction: f64, least_inertia: f32) -> usize {
-        let (low, high) = self.interval(least_inertia);
-        let sigma = f64::from((high + low) / (high - low));
-        // T_k(sigma) = cosh(k acosh(sigma))
-        let stages = (SAFETY * reduction).max(1.0).acosh() / sigma.acosh();
-        (2 * (0.5 * stages).round() as usize + 1).min(MOST_STAGES)
-    }
-
-    /// z = p(D⁻¹A) D⁻¹ r of a system, p of so many Chebyshev iterations; returns r·z.
-    ///
-    /// The error is multiplied by T_k((c - λ)/e) / T_k(c/e), which for odd k is below one for every λ > 0: p is positive,
-    /// whatever eigenvalue there may be above those it is made for.
-    pub fn descend_alone(&mut self, system: &mut CellSolver, cells: &Cells, count: usize) -> f64 {
-        let (low, high) = self.interval(system.least_inertia);
-        let mut table = [(0.0, 0.0); MOST_STAGES];
-        table.iter_mut().zip(stages(low, high)).for_each(|(slot, stage)| *slot = stage);
-        self.sweep(system, cells, Some(table[0].1), &table[1..count])
-    }
-
-    /// z = M⁻¹ r of a system, with grids; returns r·z.
+    /// z = M⁻¹ r of a system; returns r·z.
     pub fn solve(&mut self, system: &mut CellSolver, cells: &Cells, grids: &mut Multigrid<Mat3A>) -> f64 {
-        let high = self.high(system.least_inertia, CYCLE_MARGIN);
+        let high = 1.0 + (self.highest - 1.0) * (1.0 - system.least_inertia);
         let stages = stages(system.least_inertia.max(SMOOTH_FROM * high), high);
         let mut table = [(0.0, 0.0); Self::SMOOTHING + 1]; // the last: what is left for the grids
         table.iter_mut().zip(stages.take(Self::SMOOTHING)).for_each(|(slot, stage)| *slot = stage);

@@ -225,11 +225,6 @@ impl Cells {
         self.bands.len()
     }
 
-    /// Does all of it stay in the cache?
-    pub fn is_small(&self) -> bool {
-        self.count() < 2 * CELLS_PER_BAND
-    }
-
     fn count(&self) -> usize {
         self.particle_of.len()
     }

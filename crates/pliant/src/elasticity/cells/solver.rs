@@ -2,8 +2,8 @@
 //!
 //! An iteration is four passes over the cells, the first three of them band by band:
 //!   x += a p, p = z + b p;   the two of q = A p, with p·q;   r -= a q, with the size of r and r·z.
-//! z = D⁻¹ r, D the mean of the diagonal's three entries a particle, is computed where it is needed; in small bodies z is
-//! that of a polynomial in D⁻¹A, in stiff ones that of a cycle over cells and grids (`cycle.rs`). (Blocks of the diagonal turned by R save no iteration: inside a
+//! z = D⁻¹ r, D the mean of the diagonal's three entries a particle, is computed where it is needed; in stiff bodies z is
+//! that of a cycle over cells and grids (`cycle.rs`). (Blocks of the diagonal turned by R save no iteration: inside a
 //! lattice they are multiples of the identity.) Sums are in single precision within a task and in double precision above,
 //! in an order that no thread changes.
 
@@ -41,7 +41,7 @@ pub(in crate::elasticity) struct CellSolver {
     pub(super) stresses: Columns<9>,
     /// The least m / D of a free particle.
     pub(super) least_inertia: f32,
-    /// Of small and of stiff bodies.
+    /// Of stiff bodies.
     cycle: Option<Cycle>,
 }
 
@@ -268,11 +268,6 @@ impl CellSolver {
         let mut solved = Solved { products: (start == Start::LastStep) as usize, ..Solved::NOTHING };
         let mut rz = 0.0;
         let mut cycle = self.cycle.take();
-        let mut stages = match &cycle {
-            Some(_) if grids.is_some() => Cycle::SMOOTHING,
-            Some(cycle) if cells.is_small() => cycle.stages_for(begun.residual / bound, self.least_inertia),
-            _ => 1,
-        };
         loop {
             solved.residual = self.residual(cells, sums.x, tolerance);
             if !solved.residual.is_finite() {
@@ -281,15 +276,12 @@ impl CellSolver {
             if solved.residual <= bound || solved.breakdown.is_some() || solved.iterations == max_iterations {
                 break;
             }
-            if let Some(cycle) = cycle.as_mut().filter(|_| stages > 1) {
-                let (product, products) = match grids.as_deref_mut() {
-                    Some(grids) => (cycle.solve(self, cells, grids), 2 * stages),
-                    None => (cycle.descend_alone(self, cells, stages), stages - 1),
-                };
-                solved.products += products;
+            if let (Some(cycle), Some(around)) = (&mut cycle, grids.as_deref_mut()) {
+                let product = cycle.solve(self, cells, around);
+                solved.products += 2 * Cycle::SMOOTHING;
                 if Breakdown::of(product).is_some() {
                     // not positive: go on with the diagonal
-                    (stages, rz) = (1, 0.0);
+                    (grids, rz) = (None, 0.0);
                 } else {
                     sums.y = product;
                 }
@@ -300,7 +292,7 @@ impl CellSolver {
             }
             let b = if rz == 0.0 { 0.0 } else { (sums.y / rz) as f32 };
             rz = sums.y;
-            let z = cycle.as_ref().filter(|_| stages > 1).map(|cycle| cycle.z.view());
+            let z = cycle.as_ref().filter(|_| grids.is_some()).map(|cycle| cycle.z.view());
             let turn = Turn { a, b, is_first: solved.iterations == 0 };
             let curvature = self.multiply(cells, Some(turn), z);
             solved.iterations += 1;

@@ -230,29 +230,6 @@ fn cycles_bound_the_iterations() {
     }
 }
 
-/// However soft or stiff a small body is, polynomials solve for it in a few iterations where the diagonal takes a hundred,
-/// and most of them solve at once for what is left after a good start.
-#[test]
-fn polynomials_bound_the_iterations() {
-    for size in [Vec3::new(1.0, 0.9, 0.8), Vec3::new(4.0, 1.0, 1.0), Vec3::new(2.0, 1.9, 2.1)] {
-        let rest = Shape::Box { size }.sample(S, Sampling::Lattice);
-        for nu in [0.0, 0.3, 0.45] {
-            let mut body = bent_body(&rest, nu);
-            for stiffness in [1e-2, 1e-1, 1.0, 3.0, 10.0, 35.0] {
-                let (mut solver, dt) = loaded_solver(&body, &rest, stiffness, size);
-                assert!(solver.describe(&body, dt).ends_with("with polynomials"));
-                let exact = solver.iterate(&mut body, dt, System::Whole, Start::Zero);
-                solver.load_cells(&body);
-                solver.tolerance = SolveTolerance::Relative(0.2);
-                let rough = solver.iterate(&mut body, dt, System::Whole, Start::Zero);
-                let case = format!("{size}, {nu}, S = {stiffness}: {exact:?}, {rough:?}");
-                assert!(exact.converged && exact.iterations <= 12, "{case}");
-                assert!(rough.converged && rough.iterations <= 3, "{case}");
-            }
-        }
-    }
-}
-
 /// A right-hand side that is made of those of the last steps is solved for by making the solution of theirs.
 #[test]
 fn what_the_last_steps_knew_is_not_solved_for_again() {
