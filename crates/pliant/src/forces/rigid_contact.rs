@@ -12,8 +12,10 @@ use std::ops::Range;
 
 /// Times the contacts with dynamic bodies are gone through in a step.
 const PASSES: usize = 8;
-/// Particles a task works on: neighbours in space.
+/// Particles a task works on.
 const TASK: usize = 512;
+/// Particles that are looked at together before each is: neighbours in space.
+const NEIGHBORS: usize = 64;
 
 /// Everything these contacts read of the particles.
 pub struct RigidContactInput<'a> {
@@ -75,7 +77,9 @@ impl RigidContacts {
         for (range, law) in input.bodies {
             let tasks: Vec<Range<usize>> = tasks(range).collect();
             let find = |task: &Range<usize>| {
-                let near = self.near(rigids, &input.positions[task.clone()], RigidNow::is_dynamic);
+                let bounds = bounds_of(&input.positions[task.clone()]);
+                let is_near = |rigid: &RigidNow| rigid.is_dynamic() && !self.is_far(rigid, bounds);
+                let near: Vec<usize> = (0..rigids.len()).filter(|&k| is_near(&rigids[k])).collect();
                 let pairs = task.clone().flat_map(|i| near.iter().map(move |&k| (i, k)));
                 pairs
                     .filter_map(|(i, k)| self.touch(input, (i, *law), (k, &rigids[k]), velocities[i]))
@@ -84,17 +88,6 @@ impl RigidContacts {
             let found: Vec<Vec<Touch>> = tasks.par_iter().map(find).collect();
             self.touches.extend(found.into_iter().flatten());
         }
-    }
-
-    /// Rigid bodies that may touch some of these particles.
-    fn near(&self, rigids: &[RigidNow], x: &[Vec3], wanted: impl Fn(&RigidNow) -> bool) -> Vec<usize> {
-        let none = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        let (lo, hi) = x.iter().fold(none, |(lo, hi), x| (lo.min(*x), hi.max(*x)));
-        let reached = |rigid: &RigidNow| {
-            let at = rigid.pose.position;
-            rigid.shape().reach().is_none_or(|r| at.distance(at.clamp(lo, hi)) <= r + 1.5 * self.spacing)
-        };
-        (0..rigids.len()).filter(|&k| wanted(&rigids[k]) && reached(&rigids[k])).collect()
     }
 
     /// The contact of a particle with a dynamic body, if they are near.
@@ -190,20 +183,26 @@ impl RigidContacts {
             return;
         }
         for (range, law) in input.bodies {
-            let first = range.start;
-            velocities[range.clone()].par_chunks_mut(TASK).enumerate().for_each(|(task, velocities)| {
-                let start = first + task * TASK;
-                let x = &input.positions[start..start + velocities.len()];
-                let near = self.near(rigids, x, |rigid| !rigid.is_dynamic());
-                for (i, v) in (start..).zip(velocities) {
-                    for &k in &near {
-                        if (input.carrier)(i) != Some(k) {
-                            *v = self.meet(input, &rigids[k], (i, *law), *v);
+            let chunks = velocities[range.clone()].par_chunks_mut(NEIGHBORS).with_min_len(TASK / NEIGHBORS);
+            chunks.zip(input.positions[range.clone()].par_chunks(NEIGHBORS)).enumerate().for_each(
+                |(chunk, (velocities, x))| {
+                    let bounds = bounds_of(x);
+                    let told = rigids.iter().enumerate().filter(|(_, rigid)| !rigid.is_dynamic());
+                    for (k, rigid) in told.filter(|(_, rigid)| !self.is_far(rigid, bounds)) {
+                        for (i, v) in (range.start + chunk * NEIGHBORS..).zip(&mut *velocities) {
+                            if (input.carrier)(i) != Some(k) {
+                                *v = self.meet(input, rigid, (i, *law), *v);
+                            }
                         }
                     }
-                }
-            });
+                },
+            );
         }
+    }
+
+    /// Is no point of a box near enough to a body for a contact?
+    fn is_far(&self, rigid: &RigidNow, bounds: (Vec3, Vec3)) -> bool {
+        rigid.is_farther_than(1.5 * self.spacing, bounds)
     }
 
     /// Velocity of a particle after its contact with a body that nothing moves.
@@ -238,10 +237,15 @@ impl RigidContacts {
             return None;
         }
         let law = law.mean(SurfaceLaw { friction: rigid.friction, restitution: rigid.restitution });
-        let arrives = (input.arriving[i] - rigid.velocity_at(x)).dot(normal);
+        let arrives = || (input.arriving[i] - rigid.velocity_at(x)).dot(normal);
         let target = needed_velocity(gap, arrives, law.restitution, self.spacing, input.dt);
         Some((normal, law, target))
     }
+}
+
+/// A box around points.
+fn bounds_of(x: &[Vec3]) -> (Vec3, Vec3) {
+    x.iter().fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(lo, hi), x| (lo.min(*x), hi.max(*x)))
 }
 
 fn tasks(range: &Range<usize>) -> impl Iterator<Item = Range<usize>> {

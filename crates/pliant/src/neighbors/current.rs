@@ -38,22 +38,20 @@ pub struct CurrentNeighbors {
 pub struct Bond {
     /// Number of the body; not a number if the particle is free.
     body: f32,
-    /// Rest position, in steps of h/2¹².
+    /// Rest position, in steps of a 2¹³th of the bond's reach.
     rest: [i32; 3],
 }
 
-/// Distance at rest, in support radii, within which two particles of a body are bound. Pairs that are at the rim of the
-/// kernel at rest would take boundless forces to undo the little they are compressed.
-const BOND_REACH: Real = 1.5;
-/// Grid points of rest positions per support radius: bodies may be half a million of them long.
-const REST_STEPS: Real = (1 << 12) as Real;
+/// Grid points of rest positions per reach of a bond: bodies may be 200,000 of them long.
+const BOND_STEPS: Real = (1 << 13) as Real;
 
 impl Bond {
     pub const NONE: Bond = Bond { body: f32::NAN, rest: [0; 3] };
 
-    /// Of a particle of a body with this rest position, for a support radius h.
-    pub fn new(body: u32, rest: Vec3, h: Real) -> Self {
-        Bond { body: body as f32, rest: (rest / h * REST_STEPS).round().as_ivec3().to_array() }
+    /// Of a particle of a body with this rest position; others of the body that are nearer than `reach` at rest are bound
+    /// to it.
+    pub fn new(body: u32, rest: Vec3, reach: Real) -> Self {
+        Bond { body: body as f32, rest: (rest / reach * BOND_STEPS).round().as_ivec3().to_array() }
     }
 }
 
@@ -172,7 +170,7 @@ impl CurrentNeighbors {
     fn binds(&self, m: usize, other: usize) -> bool {
         let along = |axis: usize| self.rests[axis][m] as Real - self.rests[axis][other] as Real;
         let squared: Real = (0..3).map(|axis| along(axis).powi(2)).sum();
-        self.bodies[m] == self.bodies[other] && squared < (BOND_REACH * REST_STEPS).powi(2)
+        self.bodies[m] == self.bodies[other] && squared < BOND_STEPS.powi(2)
     }
 
     /// Calls `found` with all that are near member m and not bound to it, in the order of the cells. Pairs on the rim,
@@ -318,7 +316,7 @@ impl Near {
         let at_place = |columns: &[Vec<f32>; 3]| columns.each_ref().map(|c| Lane::splat(c[at]));
         let own = at_place(&self.coordinates);
         let reach = Lane::splat((STEPS * STEPS * (1.0 - 2e-6)) as f32);
-        let bond_reach = Lane::splat((BOND_REACH * REST_STEPS).powi(2) as f32);
+        let bond_reach = Lane::splat(BOND_STEPS.powi(2) as f32);
         let (rest, body) = if BONDS {
             (at_place(&self.rests), Lane::splat(self.bodies[at]))
         } else {
@@ -395,12 +393,12 @@ mod tests {
             // bodies of some, with a rest position somewhere else
             let rest = |i: u32| points[(7 * i as usize) % (points.len() - 2)];
             let body = |i: u32| (!i.is_multiple_of(3)).then_some(i % 3);
-            let bond = |i: u32| body(i).map_or(Bond::NONE, |body| Bond::new(body, rest(i), h));
+            let bond = |i: u32| body(i).map_or(Bond::NONE, |body| Bond::new(body, rest(i), 1.5 * h));
             neighbors.build(&points, &all, h, Some(&bond));
             for (i, list) in lists(&neighbors).iter().enumerate() {
                 let distance = |j: u32| points[j as usize].distance(points[i]) / h;
                 let counts = |j: u32, margin: Real| {
-                    let reach = BOND_REACH * h * (1.0 + 100.0 * margin);
+                    let reach = 1.5 * h * (1.0 + 100.0 * margin);
                     let i = i as u32;
                     i != j && !(body(i).is_some() && body(i) == body(j) && rest(i).distance(rest(j)) < reach)
                 };

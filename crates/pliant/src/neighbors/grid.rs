@@ -4,10 +4,12 @@ use crate::math::{Real, Vec3};
 use rayon::prelude::*;
 
 /// Points sorted into cells. Cells are numbered row by row and wrapped onto a table of about twice as many slots as
-/// points, so that memory is linear in the points wherever they fly; a wrapped slot is told apart by its cell.
+/// points, so that memory is linear in the points wherever they fly. Cells that share a slot are never neighbours of one
+/// cell: what is near enough is looked at once.
 #[derive(Debug, Default)]
 pub struct Grid {
-    cell: Real,
+    /// Cells per length.
+    per_length: Real,
     origin: Vec3,
     /// Slots per step in y and z.
     stride: [i64; 2],
@@ -33,14 +35,14 @@ impl Grid {
             .with_min_len(8192)
             .fold(|| (Vec3::INFINITY, Vec3::NEG_INFINITY), |b, p| (b.0.min(*p), b.1.max(*p)))
             .reduce(|| (Vec3::INFINITY, Vec3::NEG_INFINITY), |a, b| (a.0.min(b.0), a.1.max(b.1)));
-        self.cell = cell;
+        self.per_length = 1.0 / cell;
         self.origin = if points.is_empty() { Vec3::ZERO } else { lo };
         // Rows of the bounding box while it is compact, shorter rows (more wrapping) where points are spread far.
         let widest = (points.len() as Real).cbrt() * 8.0 + 8.0;
         let row = |length: Real| (length / cell + 2.0).min(widest) as i64;
         let extent = if points.is_empty() { Vec3::ZERO } else { hi - lo };
-        self.stride = [row(extent.x), row(extent.x) * row(extent.y)];
         let table = (2 * points.len()).next_power_of_two().max(64);
+        self.stride = strides([row(extent.x), row(extent.y)], table);
 
         self.slots.resize(points.len(), 0);
         let mut slots = std::mem::take(&mut self.slots);
@@ -70,7 +72,7 @@ impl Grid {
     }
 
     fn cell_of(&self, p: Vec3) -> [i64; 3] {
-        let q = (p - self.origin) / self.cell;
+        let q = (p - self.origin) * self.per_length;
         [q.x.floor() as i64, q.y.floor() as i64, q.z.floor() as i64]
     }
 
@@ -88,7 +90,7 @@ impl Grid {
 
     /// Calls `found(j, x_j)` for every point within `radius` (at most the cell size) of x, in a fixed order.
     pub fn for_each_within(&self, x: Vec3, radius: Real, mut found: impl FnMut(u32, Vec3)) {
-        debug_assert!(radius <= self.cell * (1.0 + 1e-12));
+        debug_assert!(radius * self.per_length <= 1.0 + 1e-12);
         if self.entries.is_empty() {
             return;
         }
@@ -97,30 +99,36 @@ impl Grid {
         for dz in -1..=1 {
             for dy in -1..=1 {
                 // three cells in a row are three slots in a row, unless the table ends between them
-                let row = [center[0] - 1, center[1] + dy, center[2] + dz];
+                let row = [center[0].wrapping_sub(1), center[1].wrapping_add(dy), center[2].wrapping_add(dz)];
                 let slot = self.slot(row, table) as usize;
-                let ranges = match slot + 3 <= table {
-                    true => [self.entries_of(slot..slot + 3), 0..0, 0..0],
-                    false => [0, 1, 2].map(|k| {
-                        let slot = (slot + k) & (table - 1);
-                        self.entries_of(slot..slot + 1)
-                    }),
-                };
-                for entry in ranges.into_iter().flat_map(|range| &self.entries[range]) {
-                    if entry.position.distance_squared(x) < radius * radius {
-                        let cell = self.cell_of(entry.position);
-                        if cell[1..] == row[1..] && (row[0]..row[0] + 3).contains(&cell[0]) {
+                let mut look = |slots: std::ops::Range<usize>| {
+                    let entries = self.starts[slots.start] as usize..self.starts[slots.end] as usize;
+                    for entry in &self.entries[entries] {
+                        if entry.position.distance_squared(x) < radius * radius {
                             found(entry.index, entry.position);
                         }
                     }
-                }
+                };
+                look(slot..table.min(slot + 3));
+                look(0..(slot + 3).saturating_sub(table));
             }
         }
     }
+}
 
-    fn entries_of(&self, slots: std::ops::Range<usize>) -> std::ops::Range<usize> {
-        self.starts[slots.start] as usize..self.starts[slots.end] as usize
-    }
+/// Slots per step in y and z for rows of these lengths, or a few more, with which no two of the 27 cells around a cell
+/// share a slot.
+fn strides([x, y]: [i64; 2], table: usize) -> [i64; 2] {
+    let keep_apart = |stride: [i64; 2]| {
+        let apart = |step: i64| {
+            let [dx, dy, dz] = [step % 5 - 2, step / 5 % 5 - 2, step / 25 - 2];
+            let slots = dx.wrapping_add(dy.wrapping_mul(stride[0])).wrapping_add(dz.wrapping_mul(stride[1]));
+            [dx, dy, dz] == [0; 3] || slots as u64 & (table as u64 - 1) != 0
+        };
+        (0..125).all(apart)
+    };
+    let wider = (0..64).map(|more| [x + more, (x + more) * y + more]);
+    wider.into_iter().find(|&stride| keep_apart(stride)).unwrap_or([5, 25])
 }
 
 #[cfg(test)]

@@ -220,6 +220,22 @@ impl RigidNow {
         Surface { normal: self.to_world * seen.normal, ..seen }
     }
 
+    /// Are all points of a box outside and further away than this? If it takes too long to tell, it says no.
+    pub fn is_farther_than(&self, distance: Real, (lo, hi): (Vec3, Vec3)) -> bool {
+        let at = self.pose.position;
+        if self.shape.reach().is_some_and(|reach| at.distance(at.clamp(lo, hi)) > reach + distance) {
+            return true;
+        }
+        let (middle, half) = (0.5 * (lo + hi), 0.5 * (hi - lo));
+        let room = match self.shape {
+            RigidShape::Mesh(_) => return false,
+            RigidShape::Plane { normal } => (self.to_world * normal).abs().dot(half),
+            // distances to these change by no more than one goes
+            _ => half.length(),
+        };
+        self.surface(middle).distance > distance + room
+    }
+
     /// Velocity of the body at a point of the world.
     pub fn velocity_at(&self, x: Vec3) -> Vec3 {
         self.velocity + self.angular_velocity.cross(x - self.center)

@@ -12,6 +12,9 @@ use crate::rigid::{RigidNow, Walls};
 use rayon::prelude::*;
 use std::ops::Range;
 
+/// Distance at rest, in support radii, within which two particles of a solid are bound. Pairs that are at the rim of the
+/// kernel at rest would take boundless forces to undo the little they are compressed.
+const BOND_REACH: Real = 1.5;
 /// Particles a task works on.
 const TASK: usize = 1024;
 
@@ -132,12 +135,12 @@ impl Flow {
         let (body_of, rest, gathering) = (&self.body_of, &self.rest_densities, &self.gathering);
         // neighbours at rest of a solid, and those just beyond, belong to its elasticity; while it gathers itself, all
         let bond = |i: u32| {
-            let (i, h) = (i as usize, self.kernel.h);
+            let (i, reach) = (i as usize, BOND_REACH * self.kernel.h);
             let body = body_of[i];
             match rest[i] == 0.0 {
                 true => Bond::NONE,
-                false if gathering[body as usize] => Bond::new(body, Vec3::ZERO, h),
-                false => Bond::new(body, rest_positions[i], h),
+                false if gathering[body as usize] => Bond::new(body, Vec3::ZERO, reach),
+                false => Bond::new(body, rest_positions[i], reach),
             }
         };
         let has_solids = rest.par_iter().with_min_len(TASK).any(|rest| *rest > 0.0);

@@ -72,6 +72,11 @@ impl StageTimes {
 impl Simulation {
     /// Takes one step towards `until`, no further.
     pub fn step(&mut self, until: Real) -> Result<StepReport, StepError> {
+        // On a thread of the pool: any other would hand over each of its loops and sleep until it is done.
+        rayon::scope(|_| self.take_step(until))
+    }
+
+    fn take_step(&mut self, until: Real) -> Result<StepReport, StepError> {
         self.emit_and_drain();
         self.compute_elastic_forces()?;
         self.survey_flow();
