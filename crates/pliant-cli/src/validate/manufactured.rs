@@ -190,7 +190,7 @@ impl Square {
                 false => (target[i] - x[i]) / dt,
             };
             let pushed: Vec<Vec3> = (0..x.len()).map(pushed).collect();
-            solver.prepare(&self.body, dt, &|i| !free[i], &mut shelf);
+            solver.prepare(&self.body, dt, (0..free.len()).filter(|&i| !free[i]), &mut shelf);
             let input = StepInput { dt, positions: &x, velocities: &v, pushed: &pushed };
             solver.solve(&mut self.body, &input);
             for i in 0..x.len() {

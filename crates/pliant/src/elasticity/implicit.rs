@@ -145,10 +145,11 @@ impl ImplicitSolver {
         &mut self,
         body: &ElasticBody,
         dt: Real,
-        held: &(dyn Fn(usize) -> bool + Sync),
+        held: impl Iterator<Item = usize>,
         shelf: &mut FactorShelf,
     ) {
-        self.held.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(i, slot)| *slot = held(i));
+        self.held.fill(false);
+        held.for_each(|i| self.held[i] = true);
         if self.factor.is_none() && !self.wants_factor(body, dt) {
             return;
         }

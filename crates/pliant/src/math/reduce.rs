@@ -35,7 +35,10 @@ pub fn max_with_index(n: usize, value: impl Fn(usize) -> f64 + Sync) -> (f64, us
         std::cmp::Ordering::Equal if b.1 < a.1 => b,
         _ => a,
     };
-    let key = |i: usize| (if value(i).is_nan() { f64::NAN } else { value(i) }, i);
+    let key = |i: usize| {
+        let value = value(i);
+        (if value.is_nan() { f64::NAN } else { value }, i)
+    };
     (0..n).into_par_iter().with_min_len(CHUNK).map(key).reduce(|| (f64::NEG_INFINITY, usize::MAX), better)
 }
 

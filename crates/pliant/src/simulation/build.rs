@@ -127,6 +127,7 @@ fn build_body(
         .map_err(|pin| BuildError::EmptyPin { body: index, name: name(), pin })?;
     let loads =
         place_loads(body, &rest).map_err(|load| BuildError::EmptyLoad { body: index, name: name(), load })?;
+    let pinned = (0..).zip(&rows).filter(|(_, row)| row.pins != FREE).map(|(i, _)| i).collect();
     let range = particles.append(&rows);
     drop((rest, rows)); // what follows needs the memory more
     let mut room = range.clone();
@@ -141,7 +142,7 @@ fn build_body(
         room.end = particles.append(&vec![waiting; emitter.capacity]).end;
     }
     let material = body.material.clone();
-    let mut built = Body { name: name(), range, room, emitted: 0, material, solid: None, loads };
+    let mut built = Body { name: name(), range, room, emitted: 0, material, solid: None, loads, pinned };
     if let Some(method) = body.method {
         built.solid = Some(build_solid(index, setup, kernel, method, twin, &built, particles));
     }

@@ -85,6 +85,8 @@ pub struct Body {
     /// None for liquids.
     pub solid: Option<Solid>,
     loads: Vec<PlacedLoad>,
+    /// Its particles that have a pin, in rising order.
+    pinned: Vec<u32>,
 }
 
 /// What makes a body solid.

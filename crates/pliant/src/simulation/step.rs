@@ -162,7 +162,9 @@ impl Simulation {
             let Some(solid) = body.solid.as_mut().filter(|solid| !solid.is_molten()) else { continue };
             let Some(implicit) = &mut solid.implicit else { continue };
             let pins = &particles.pins[body.range.clone()];
-            implicit.prepare(&solid.elastic, dt, &|i| setup.is_held(pins[i], time), &mut self.factors);
+            let pinned = body.pinned.iter().map(|&i| i as usize);
+            let held = pinned.filter(|&i| setup.is_held(pins[i], time));
+            implicit.prepare(&solid.elastic, dt, held, &mut self.factors);
         }
         let solve = |body: &mut Body| {
             let range = body.range.clone();
@@ -393,19 +395,25 @@ impl Simulation {
         }
         let (time, particles) = (self.time, &self.particles);
         for (body, setup) in self.bodies.iter().zip(&self.setup.bodies) {
-            if setup.pins.is_empty() {
+            if body.pinned.is_empty() {
                 continue;
             }
-            let first = body.range.start;
+            let (first, pinned) = (body.range.start, &body.pinned);
             let next = &mut self.next_velocities[body.range.clone()];
-            next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(k, v)| {
-                let i = first + k;
-                let Some(pin) = setup.pins.get(particles.pins[i] as usize) else { return };
-                if let PinMotion::Told(motion) = pin.motion
-                    && pin.until.is_none_or(|t| time < t)
-                {
-                    let target = motion.carry(setup.start_position(particles.rest_positions[i]), time + dt);
-                    *v = (target - particles.positions[i]) / dt;
+            next.par_chunks_mut(TASK).enumerate().for_each(|(task, next)| {
+                let particles_of = task * TASK..task * TASK + next.len();
+                let from = pinned.partition_point(|&i| (i as usize) < particles_of.start);
+                let pinned = pinned[from..].iter().map(|&i| i as usize);
+                for k in pinned.take_while(|k| particles_of.contains(k)) {
+                    let i = first + k;
+                    let Some(pin) = setup.pins.get(particles.pins[i] as usize) else { continue };
+                    if let PinMotion::Told(motion) = pin.motion
+                        && pin.until.is_none_or(|t| time < t)
+                    {
+                        let start = setup.start_position(particles.rest_positions[i]);
+                        let target = motion.carry(start, time + dt);
+                        next[k - particles_of.start] = (target - particles.positions[i]) / dt;
+                    }
                 }
             });
         }
@@ -444,15 +452,9 @@ impl Simulation {
         self.rigids.step(self.time, dt);
         self.carry_attached(dt);
         let Particles { positions, velocities, .. } = &mut self.particles;
-        positions
-            .par_iter_mut()
-            .zip(velocities.par_iter_mut())
-            .zip(&self.next_velocities)
-            .with_min_len(TASK)
-            .for_each(|((x, v), next)| {
-                *v = *next;
-                *x += *next * dt;
-            });
+        std::mem::swap(velocities, &mut self.next_velocities);
+        let rows = positions.par_iter_mut().zip(&*velocities).with_min_len(TASK);
+        rows.for_each(|(x, v)| *x += *v * dt);
         for body in &self.bodies {
             let lead = body.solid.as_ref().map_or(&[][..], |solid| &solid.sub_steps.lead);
             for (v, lead) in velocities[body.range.clone()].iter_mut().zip(lead) {

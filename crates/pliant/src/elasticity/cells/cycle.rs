@@ -87,7 +87,7 @@ fn highest_eigenvalue(cells: &Cells, preconditioner: &BodyPreconditioner, stiffn
     let mut highest = 0.0f64;
     for _ in 0..POWER_ITERATIONS {
         let scale = Lane::splat(if highest > 0.0 { 1.0 / highest as f32 } else { 1.0 });
-        let energy = system.multiply(cells, None, None);
+        let [_, energy] = system.multiply(cells, None);
         let (q, inertia) = (system.q.view(), system.inertia.view());
         // p·D p of the old p; the new one is D⁻¹K p
         let size = sum(&cells.tasks, system.p.of(&cells.tasks), |task, columns| {

@@ -16,9 +16,9 @@ use crate::math::Lane;
 use glam::{DVec2, Vec3};
 
 /// Steps that are remembered.
-const STEPS: usize = 4;
+pub(super) const STEPS: usize = 4;
 /// Products of two differences, the first not after the second, and of each with what is to be met.
-const PRODUCTS: usize = STEPS * (STEPS + 1) / 2 + STEPS;
+type Products = [[f64; STEPS + 1]; STEPS];
 /// Differences must stand out from those before them by this part of their square, or be left alone.
 const DISTINCT: f64 = 1e-6;
 
@@ -45,11 +45,55 @@ impl Past {
         Past { steps: std::array::from_fn(|k| Solution { w: columns(2 * k), b: columns(2 * k + 1) }) }
     }
 
-    /// p = Σ c_k w_k for the right-hand side r; returns p·r. r takes the place of the oldest b.
-    pub fn expect(&mut self, cells: &Cells, r: View<3>, inertia: Inertia, p: &mut Columns<3>) -> f64 {
-        let factors = factors_of(self.compare(cells, r, inertia)).map(|c| Lane::splat(c as f32));
+    /// The factors c that meet the right-hand side r best. r takes the place of the oldest b.
+    pub fn compare(&mut self, cells: &Cells, r: View<3>, inertia: Inertia) -> [f64; STEPS] {
+        let [first, second, third, oldest] = &mut self.steps;
+        let newer = [&first.b, &second.b, &third.b].map(Columns::view);
+        let work = |task: &Task, oldest: [&mut [f32]; 3]| {
+            let mut products = [[Lane::ZERO; STEPS + 1]; STEPS];
+            for number in task.slices.clone() {
+                let slice = &cells.slices[number];
+                let at = slice.cell as usize - task.cells.start;
+                let is_free = inertia.gains(number).simd_gt(Lane::ZERO);
+                for k in 0..3 {
+                    let free = |b: Lane| is_free.select(b, Lane::ZERO);
+                    let [b0, b1, b2] = newer.map(|b| free(b.lane(k, slice.cell)));
+                    let (b3, r) = (free(lane(oldest[k], at)), r.lane(k, slice.cell));
+                    put(oldest[k], at, r);
+                    let (d01, d12, d23) = (b0 - b1, b1 - b2, b2 - b3);
+                    let (bend, bend_before) = (d01 - d12, d12 - d23);
+                    let left = ((r - b0) - d01) - bend;
+                    let terms = [b0, d01, bend, bend - bend_before, left];
+                    for i in 0..STEPS {
+                        for j in i..=STEPS {
+                            products[i][j] = terms[i].mul_add(terms[j], products[i][j]);
+                        }
+                    }
+                }
+            }
+            products.map(|row| row.map(total))
+        };
+        let both =
+            |a: Products, b: Products| std::array::from_fn(|i| std::array::from_fn(|j| a[i][j] + b[i][j]));
+        factors_of(join(&cells.tasks, oldest.b.of(&cells.tasks), &work, &both))
+    }
+
+    /// Nothing is asked of the next solve: as `compare` with r = 0.
+    pub fn expect_nothing(&mut self, cells: &Cells) {
+        self.steps[STEPS - 1].b.clear(&cells.tasks);
+    }
+
+    /// p = Σ c_k w_k for these tasks; returns p·r.
+    pub fn expect(
+        &self,
+        (cells, tasks): (&Cells, &[Task]),
+        factors: [f64; STEPS],
+        (r, inertia): (View<3>, Inertia),
+        p: &mut Columns<3>,
+    ) -> f64 {
+        let factors = factors.map(|c| Lane::splat(c as f32));
         let solutions = self.steps.each_ref().map(|step| step.w.view());
-        let gain = sum(&cells.tasks, p.of(&cells.tasks), |task, p| {
+        let gain = sum(tasks, p.of(tasks), |task, p| {
             let mut gain = Lane::ZERO;
             for number in task.slices.clone() {
                 let slice = &cells.slices[number];
@@ -68,47 +112,7 @@ impl Past {
         gain.x
     }
 
-    /// The products of the differences, and those with r less its extrapolation.
-    fn compare(&mut self, cells: &Cells, r: View<3>, inertia: Inertia) -> [f64; PRODUCTS] {
-        let [first, second, third, oldest] = &mut self.steps;
-        let newer = [&first.b, &second.b, &third.b].map(Columns::view);
-        let work = |task: &Task, oldest: [&mut [f32]; 3]| {
-            let mut products = [Lane::ZERO; PRODUCTS];
-            for number in task.slices.clone() {
-                let slice = &cells.slices[number];
-                let at = slice.cell as usize - task.cells.start;
-                let is_free = inertia.gains(number).simd_gt(Lane::ZERO);
-                for k in 0..3 {
-                    let free = |b: Lane| is_free.select(b, Lane::ZERO);
-                    let [b0, b1, b2] = newer.map(|b| free(b.lane(k, slice.cell)));
-                    let (b3, r) = (free(lane(oldest[k], at)), r.lane(k, slice.cell));
-                    put(oldest[k], at, r);
-                    let (d01, d12, d23) = (b0 - b1, b1 - b2, b2 - b3);
-                    let (bend, bend_before) = (d01 - d12, d12 - d23);
-                    let differences = [b0, d01, bend, bend - bend_before];
-                    let left = ((r - b0) - d01) - bend;
-                    let mut slot = products.iter_mut();
-                    for (i, a) in differences.iter().enumerate() {
-                        for b in differences[i..].iter().chain([&left]) {
-                            if let Some(product) = slot.next() {
-                                *product = a.mul_add(*b, *product);
-                            }
-                        }
-                    }
-                }
-            }
-            products.map(total)
-        };
-        let both = |a: [f64; PRODUCTS], b: [f64; PRODUCTS]| std::array::from_fn(|k| a[k] + b[k]);
-        join(&cells.tasks, oldest.b.of(&cells.tasks), &work, &both)
-    }
-
-    /// Nothing is asked of the next solve: as `expect` with r = 0.
-    pub fn expect_nothing(&mut self, cells: &Cells) {
-        self.steps[STEPS - 1].b.clear(&cells.tasks);
-    }
-
-    /// Notes w = x + a p, after `expect`, and r, what is left of its right-hand side; x is zero if there is none.
+    /// Notes w = x + a p, and r, what is left of its right-hand side; x is zero if there is none.
     pub fn note(&mut self, cells: &Cells, (a, p): (f32, View<3>), x: Option<View<3>>, r: View<3>) {
         let a = Lane::splat(a);
         let Solution { w, b } = &mut self.steps[STEPS - 1];
@@ -166,17 +170,10 @@ impl Past {
 }
 
 /// The factors c of the solutions.
-fn factors_of(products: [f64; PRODUCTS]) -> [f64; STEPS] {
-    let mut rows = products.into_iter();
-    let mut square = [[0.0; STEPS]; STEPS];
-    let mut right = [0.0; STEPS];
-    for i in 0..STEPS {
-        for j in i..STEPS {
-            square[j][i] = rows.next().unwrap_or(0.0);
-        }
-        right[i] = rows.next().unwrap_or(0.0);
-    }
-    let [first, second, third, fourth] = least_squares(square, right);
+fn factors_of(products: Products) -> [f64; STEPS] {
+    // those of the differences, given above the diagonal, and beside them those with what is left to be met
+    let square = std::array::from_fn(|i| std::array::from_fn(|j| products[j.min(i)][i.max(j)]));
+    let [first, second, third, fourth] = least_squares(square, products.map(|row| row[STEPS]));
     // of the differences: the extrapolation and its change
     let [c0, c1, c2, c3] = [1.0 + first, 1.0 + second, 1.0 + third, fourth];
     [c0 + c1 + c2 + c3, -c1 - 2.0 * c2 - 3.0 * c3, c2 + 3.0 * c3, -c3]

@@ -9,7 +9,7 @@
 
 use super::columns::{Columns, View, each, lane, put, put_all, sum, total};
 use super::cycle::Cycle;
-use super::past::Past;
+use super::past::{Past, STEPS};
 use super::stencil::{InertiaColumns, Smoothed, Stiffness};
 use super::{Cells, NOBODY, Task};
 use crate::elasticity::preconditioner::BodyPreconditioner;
@@ -24,7 +24,7 @@ use rayon::prelude::*;
 #[derive(Clone, Debug)]
 pub(in crate::elasticity) struct CellSolver {
     pub(super) stiffness: Stiffness,
-    dt: Real,
+    dt: f32,
     held: Vec<bool>,
     pub(super) lambdas: Columns<1>,
     pub(super) inertia: InertiaColumns,
@@ -73,6 +73,15 @@ pub(super) struct Turn {
     is_first: bool,
 }
 
+/// What a direction p is to be before a product.
+#[derive(Clone, Copy)]
+pub(super) enum Direction<'a> {
+    /// The combination of past solutions with these factors.
+    Expected([f64; STEPS]),
+    /// z + b p; z is D⁻¹ r, if none is given.
+    Turned(Turn, Option<View<'a, 3>>),
+}
+
 /// The particles of a step.
 #[derive(Clone, Copy)]
 pub(in crate::elasticity) struct Particles<'a> {
@@ -116,14 +125,16 @@ impl CellSolver {
             lambda: body.moduli.lame_lambda() as f32,
             z: body.constants.z as f32,
         };
+        // steps to the next output time differ by their rounding
+        let dt = dt as f32;
         if (self.stiffness, self.dt) != (stiffness, dt) || self.held != particles.held {
             (self.stiffness, self.dt) = (stiffness, dt);
             self.held.clear();
             self.held.extend(particles.held);
             let Particles { masses, held } = particles;
-            let dt2 = (dt * dt) as f32;
+            let dt2 = dt * dt;
             self.least_inertia = self.inertia.set(cells, |i| {
-                let diagonal = preconditioner.mean_diagonal(body, i, masses[i], dt);
+                let diagonal = preconditioner.mean_diagonal(body, i, masses[i], dt.into());
                 [masses[i], if held[i] { 0.0 } else { dt2 }, 1.0 / diagonal]
             });
             each(&cells.tasks, self.lambdas.of(&cells.tasks), |task, [lambdas]| {
@@ -294,7 +305,7 @@ impl CellSolver {
             rz = sums.y;
             let z = cycle.as_ref().filter(|_| grids.is_some()).map(|cycle| cycle.z.view());
             let turn = Turn { a, b, is_first: solved.iterations == 0 };
-            let curvature = self.multiply(cells, Some(turn), z);
+            let [_, curvature] = self.multiply(cells, Some(Direction::Turned(turn, z)));
             solved.iterations += 1;
             solved.products += 1;
             solved.breakdown = Breakdown::of(curvature);
@@ -340,9 +351,8 @@ impl CellSolver {
     /// A step along the p that the past lets expect, as far as it helps: r -= a A p with a = p·r / p·A p. Gives a, by
     /// which x is still to be moved along p, and what `reduce` gives.
     fn go_along(&mut self, cells: &Cells, tolerance: SolveTolerance) -> (f32, DVec2) {
-        let CellSolver { past, r, inertia, p, .. } = self;
-        let gain = past.expect(cells, r.view(), inertia.view(), p);
-        let curvature = self.multiply(cells, None, None);
+        let factors = self.past.compare(cells, self.r.view(), self.inertia.view());
+        let [gain, curvature] = self.multiply(cells, Some(Direction::Expected(factors)));
         let a = if Breakdown::of(curvature).is_none() { (gain / curvature) as f32 } else { 0.0 };
         (a, self.reduce(cells, a, tolerance))
     }
@@ -374,15 +384,23 @@ impl CellSolver {
         self.past.set_vectors(cells, vector);
     }
 
-    /// q = A p, with p·q; p first made z + b p and x moved by a p, if they are to be.
+    /// q = A p, with p·q, and p·r if p is first made what the past lets expect.
     ///
     /// Band after band: the next one's p, this one's T, the last one's q. What is large and needed only in between, T, is
     /// then still in the cache.
-    pub(super) fn multiply(&mut self, cells: &Cells, turn: Option<Turn>, z: Option<View<3>>) -> f64 {
-        let (bands, mut product) = (&cells.bands, 0.0);
+    pub(super) fn multiply(&mut self, cells: &Cells, direction: Option<Direction>) -> [f64; 2] {
+        let (bands, mut gain, mut product) = (&cells.bands, 0.0, 0.0);
         for k in 0..bands.len() + 2 {
-            if let (Some(turn), Some(band)) = (turn, bands.get(k)) {
-                self.direct(cells, &cells.tasks[band.clone()], turn, z);
+            match (direction, bands.get(k)) {
+                (Some(Direction::Turned(turn, z)), Some(band)) => {
+                    self.direct(cells, &cells.tasks[band.clone()], turn, z);
+                }
+                (Some(Direction::Expected(factors)), Some(band)) => {
+                    let CellSolver { past, r, inertia, p, .. } = self;
+                    let tasks = (cells, &cells.tasks[band.clone()]);
+                    gain += past.expect(tasks, factors, (r.view(), inertia.view()), p);
+                }
+                _ => {}
             }
             if let Some(band) = k.checked_sub(1).and_then(|k| bands.get(k)) {
                 let frame = self.stiffness.frame(&self.rotations, &self.inertia, &self.lambdas);
@@ -403,7 +421,7 @@ impl CellSolver {
                 });
             }
         }
-        product
+        [gain, product]
     }
 
     /// r -= a q; the size of r as the tolerance measures it, and r·D⁻¹ r.
