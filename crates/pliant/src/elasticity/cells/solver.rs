@@ -24,7 +24,7 @@ use rayon::prelude::*;
 #[derive(Clone, Debug)]
 pub(in crate::elasticity) struct CellSolver {
     pub(super) stiffness: Stiffness,
-    dt: f32,
+    dt: Real,
     held: Vec<bool>,
     pub(super) lambdas: Columns<1>,
     pub(super) inertia: InertiaColumns,
@@ -125,16 +125,14 @@ impl CellSolver {
             lambda: body.moduli.lame_lambda() as f32,
             z: body.constants.z as f32,
         };
-        // steps to the next output time differ by their rounding
-        let dt = dt as f32;
         if (self.stiffness, self.dt) != (stiffness, dt) || self.held != particles.held {
             (self.stiffness, self.dt) = (stiffness, dt);
             self.held.clear();
             self.held.extend(particles.held);
             let Particles { masses, held } = particles;
-            let dt2 = dt * dt;
+            let dt2 = (dt * dt) as f32;
             self.least_inertia = self.inertia.set(cells, |i| {
-                let diagonal = preconditioner.mean_diagonal(body, i, masses[i], dt.into());
+                let diagonal = preconditioner.mean_diagonal(body, i, masses[i], dt);
                 [masses[i], if held[i] { 0.0 } else { dt2 }, 1.0 / diagonal]
             });
             each(&cells.tasks, self.lambdas.of(&cells.tasks), |task, [lambdas]| {
