@@ -291,6 +291,39 @@ mod tests {
     }
 
     #[test]
+    fn nothing_near_is_taken_for_far_and_most_of_what_is_far_is_seen() {
+        let rotation = Quat::from_scaled_axis(Vec3::new(0.7, -0.4, 1.1));
+        let pose = Pose { position: Vec3::new(0.3, -0.2, 0.1), rotation };
+        for shape in shapes() {
+            let rigid = Rigid {
+                name: "rigid".into(),
+                shape: shape.clone(),
+                pose,
+                motion: Motion::Fixed.into(),
+                friction: 0.0,
+                restitution: 0.0,
+            };
+            let world = super::super::RigidWorld::new(&[rigid], &[], Vec3::ZERO);
+            let (now, mut seen, mut far) = (&world.now()[0], 0, 0);
+            for k in 1..2000 {
+                let wave = |a: f64| (k as f64 * a).sin();
+                // flat, long and thick boxes
+                let half = Vec3::new(wave(0.3), wave(0.7), wave(1.9)).abs() * Vec3::new(0.2, 0.1, 0.02);
+                let middle = Vec3::new(wave(1.1), wave(2.3), wave(3.7)) * 1.2;
+                let corner = |c: i32| [c & 1, c & 2, c & 4].map(|bit| if bit == 0 { -1.0 } else { 1.0 });
+                let points = (0..8).map(|c| middle + half * Vec3::from_array(corner(c))).chain([middle]);
+                let nearest = points.map(|x| now.surface(x).distance).fold(Real::INFINITY, Real::min);
+                let is_far = now.is_farther_than(0.1, (middle - half, middle + half));
+                assert!(!is_far || nearest > 0.1, "{shape:?}: a box about {middle} is {nearest} away");
+                (seen, far) = (seen + is_far as u32, far + (nearest > 0.1) as u32);
+            }
+            // in the container there is no room for boxes this large
+            let is_container = matches!(shape, RigidShape::Container { .. });
+            assert!(is_container || far > 100 && 2 * seen > far, "{shape:?}: {seen} of {far}");
+        }
+    }
+
+    #[test]
     fn a_carried_point_moves_with_the_stated_velocity() {
         let motion = Motion::Driven {
             velocity: Vec3::new(1.0, 2.0, 0.0),
