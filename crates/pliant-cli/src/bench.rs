@@ -247,36 +247,74 @@ fn stiffness(_: &Arguments) -> anyhow::Result<Vec<Value>> {
 }
 
 /// Implicit steps from ten thousand particles to a million, of constant spacing and stiffness: the mean of the same 50 steps
-/// of every size, each step as quick as in the quickest of several runs.
+/// of every size, each step as quick as in the quickest of several runs. Sizes take turns: what slows the machine for a
+/// while slows all of them.
 fn scaling(_: &Arguments) -> anyhow::Result<Vec<Value>> {
-    const STEPS: usize = 50;
+    const ROUNDS: usize = 4;
     let mut rows = Vec::new();
     for model in Model::IMPLICIT {
-        let (mut least, mut most) = (f64::INFINITY, 0.0f64);
-        for across in [22usize, 37, 51, 100] {
-            let n = across.pow(3);
-            let (mut quickest, mut row) = ([f64::INFINITY; STEPS], Value::Null);
-            for _ in 0..(1_000_000 / n).clamp(3, 20) {
-                let mut simulation = held_cube(model, across, 1e6)?;
-                let before = simulation.solver_totals();
-                for quickest in &mut quickest {
-                    *quickest = quickest.min(best_step(&mut simulation, 1)?);
-                }
-                let ms = quickest.iter().sum::<f64>() / STEPS as f64;
-                row = json!({ "name": "scaling", "model": model.name(), "particles": n, "ms_step": rounded(ms),
-                    "ns_per_particle": rounded(ms * 1e6 / n as f64),
-                    "solver": simulation.describe_solver(0, 0.002),
-                    "iterations": iterations(&before, &simulation.solver_totals()),
-                    "peak_memory_mb": pliant::run::peak_memory_mb() });
+        let mut sizes = [22, 37, 51, 100].map(|across| SteppedCube {
+            across,
+            quickest: [f64::INFINITY; _],
+            peak_memory_mb: None,
+            row: Value::Null,
+        });
+        for _ in 0..ROUNDS {
+            for size in &mut sizes {
+                size.run(model)?;
             }
-            rows.push(row);
-            let ns = quickest.iter().sum::<f64>() / STEPS as f64 * 1e6 / n as f64;
-            (least, most) = (least.min(ns), most.max(ns));
         }
+        let ns = sizes.each_ref().map(SteppedCube::ns_per_particle);
+        let (least, most) =
+            (ns.into_iter().fold(f64::INFINITY, f64::min), ns.into_iter().fold(0.0, f64::max));
+        rows.extend(sizes.map(|size| size.row));
         rows.push(json!({ "name": "scaling_linearity", "model": model.name(),
             "largest_deviation": rounded((most - least) / (most + least)) }));
     }
     Ok(rows)
+}
+
+/// The first steps of a held cube, in several runs.
+struct SteppedCube {
+    across: usize,
+    /// Milliseconds of each step in the run where it was quickest.
+    quickest: [f64; 50],
+    /// After the first run: that of the larger sizes comes later.
+    peak_memory_mb: Option<f64>,
+    /// What the last run tells.
+    row: Value,
+}
+
+impl SteppedCube {
+    fn particles(&self) -> usize {
+        self.across.pow(3)
+    }
+
+    fn ms_step(&self) -> f64 {
+        self.quickest.iter().sum::<f64>() / self.quickest.len() as f64
+    }
+
+    fn ns_per_particle(&self) -> f64 {
+        self.ms_step() * 1e6 / self.particles() as f64
+    }
+
+    /// Steps it as often as takes about as long as any other size.
+    fn run(&mut self, model: Model) -> anyhow::Result<()> {
+        for _ in 0..(300_000 / self.particles()).clamp(1, 8) {
+            let mut simulation = held_cube(model, self.across, 1e6)?;
+            let before = simulation.solver_totals();
+            for quickest in &mut self.quickest {
+                *quickest = quickest.min(best_step(&mut simulation, 1)?);
+            }
+            self.peak_memory_mb = self.peak_memory_mb.or_else(pliant::run::peak_memory_mb);
+            self.row = json!({ "name": "scaling", "model": model.name(), "particles": self.particles(),
+                "ms_step": rounded(self.ms_step()), "ns_per_particle": rounded(self.ns_per_particle()),
+                "solver": simulation.describe_solver(0, 0.002),
+                "iterations": iterations(&before, &simulation.solver_totals()),
+                "peak_memory_mb": self.peak_memory_mb });
+        }
+        Ok(())
+    }
 }
 
 /// One thread against two, in turns.
