@@ -24,6 +24,8 @@ struct Diagonal {
     gradients: glam::Mat3,
     /// Of the zero-energy control, over z.
     zero_energy: f32,
+    /// Dimensions of the neighbourhood.
+    rank: u32,
 }
 
 /// M⁻¹ = D⁻¹ + P (V-cycle) Pᵀ, the second part only for stiff bodies.
@@ -80,6 +82,14 @@ impl BodyPreconditioner {
     pub fn mean_stiffness(&self, i: usize, (mu, lambda, z): (f32, f32, f32)) -> f32 {
         let block = self.diagonals[i].block(System::Whole, mu, lambda, z);
         (block.x_axis.x + block.y_axis.y + block.z_axis.z) / 3.0
+    }
+
+    /// What tells particles apart whose diagonals differ by more than rounding, whatever the moduli.
+    pub fn mark(&self, i: usize) -> [u32; 3] {
+        // numbers without their last four bits
+        let mark = |number: f32| (number.to_bits() + 8) >> 4;
+        let Diagonal { gradients: W, zero_energy, rank } = self.diagonals[i];
+        [mark(W.x_axis.x + W.y_axis.y + W.z_axis.z), mark(zero_energy), rank]
     }
 
     /// The grids of the system it is set for, if there are any.
@@ -206,7 +216,8 @@ fn diagonals(body: &ElasticBody) -> Vec<Diagonal> {
         let w = rest.correction_of(i) * b_i;
         W += outer(w, w) * rest.volumes[i];
         zero_energy -= b_i.dot(w);
-        Diagonal { gradients: W.as_mat3(), zero_energy: zero_energy as f32 }
+        let rank = rest.ranks.get(i / LANES).map_or(3, |ranks| ranks[i % LANES] as u32);
+        Diagonal { gradients: W.as_mat3(), zero_energy: zero_energy as f32, rank }
     };
     (0..body.len()).into_par_iter().with_min_len(128).map(diagonal).collect()
 }

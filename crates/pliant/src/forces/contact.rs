@@ -3,7 +3,7 @@
 //! Velocities of the coming step are known; where they would bring two particles nearer than one spacing, impulses stop the approach: what is apart meets exactly, what overlaps is let go gently.
 //! Coulomb friction acts against sliding. Impulses between particles are equal and opposite to the last bit.
 
-use crate::math::{CHUNK, LANES, Real, Vec3, max_with_index, sum};
+use crate::math::{CHUNK, LANES, Real, Vec3};
 use crate::neighbors::{Bond, CHUNK_PARTICLES, CurrentNeighbors};
 use rayon::prelude::*;
 
@@ -91,10 +91,22 @@ pub struct ParticleContacts {
 #[derive(Clone, Debug, Default)]
 struct Group {
     candidates: Lists<u32>,
+    /// Those who may meet someone in this step, counted within the group, and whom.
+    active: Vec<u32>,
     pairs: Lists<Pair>,
+    /// Pairs that lack normal velocity in this pass, one member's after the other's, and how much.
+    lacking: Vec<(u32, Real)>,
 }
 
-/// A list for each member of a group.
+impl Group {
+    /// The active members of the `g`th group, each as its place in the group and as a member, and their pairs.
+    fn meetings(&self, g: usize) -> impl Iterator<Item = (usize, usize, &[Pair])> {
+        let active = self.active.iter().map(|&k| k as usize);
+        active.zip(self.pairs.iter()).map(move |(k, pairs)| (k, g * GROUP + k, pairs))
+    }
+}
+
+/// A list for each of several members.
 #[derive(Clone, Debug, Default)]
 struct Lists<T> {
     items: Vec<T>,
@@ -180,8 +192,12 @@ impl ParticleContacts {
         if !self.pair(input, reach) {
             return 0;
         }
-        let rows = self.inverse_masses.par_iter_mut().zip(&self.members).with_min_len(CHUNK);
-        rows.for_each(|(inverse, &i)| *inverse = (input.inverse_mass)(i as usize));
+        let rows = self.inverse_masses.par_chunks_mut(GROUP).zip(&self.groups).enumerate();
+        rows.for_each(|(g, (inverse_masses, group))| {
+            for (k, m, _) in group.meetings(g) {
+                inverse_masses[k] = (input.inverse_mass)(self.members[m] as usize);
+            }
+        });
         let mut contacts = 0;
         for _ in 0..PASSES {
             let found = self.count();
@@ -192,8 +208,11 @@ impl ParticleContacts {
             self.apply();
         }
         if contacts > 0 {
-            let rows = self.members.iter().zip(&self.velocities);
-            rows.for_each(|(&i, velocity)| velocities[i as usize] = *velocity);
+            for (g, group) in self.groups.iter().enumerate() {
+                group
+                    .meetings(g)
+                    .for_each(|(_, m, _)| velocities[self.members[m] as usize] = self.velocities[m]);
+            }
         }
         contacts / 2
     }
@@ -202,7 +221,8 @@ impl ParticleContacts {
     pub fn bytes(&self) -> usize {
         let group = |group: &Group| {
             4 * (group.candidates.items.capacity() + group.candidates.ends.capacity())
-                + 4 * group.pairs.ends.capacity()
+                + 4 * (group.pairs.ends.capacity() + group.active.capacity())
+                + size_of::<(u32, Real)>() * group.lacking.capacity()
                 + size_of::<Pair>() * group.pairs.items.capacity()
         };
         let member = 6 * size_of::<u32>() + 4 * size_of::<Vec3>() + size_of::<Real>();
@@ -218,14 +238,14 @@ impl ParticleContacts {
 
     /// Distance from which two members may meet in this step.
     fn reach(&self, dt: Real) -> Real {
-        let closing = 2.0 * farthest_from_mean(self.members.len(), |m| self.velocities[m]) * dt;
+        let closing = largest_difference(self.members.len(), |m| self.velocities[m]) * dt;
         (self.spacing + closing).min(REACH * self.spacing)
     }
 
     /// May two be this near that are no candidates?
     fn may_have_met(&self, reach: Real) -> bool {
-        let moved = farthest_from_mean(self.members.len(), |m| self.positions[m] - self.searched[m]);
-        2.0 * moved > SEARCH * (1.0 - 1e-4) * self.spacing - reach
+        let nearer = largest_difference(self.members.len(), |m| self.positions[m] - self.searched[m]);
+        nearer > SEARCH * (1.0 - 1e-4) * self.spacing - reach
     }
 
     fn search(&mut self, input: &ContactInput) {
@@ -251,15 +271,18 @@ impl ParticleContacts {
         let between_bodies = self.between_bodies;
         self.groups.par_iter_mut().enumerate().for_each(|(g, Group { candidates, .. })| {
             candidates.clear();
+            let mut sorted = Vec::new();
             let first = g * GROUP % CHUNK_PARTICLES / LANES;
             for slice in neighbors.slices(g * GROUP / CHUNK_PARTICLES).skip(first).take(GROUP / LANES) {
-                for lane in 0..slice.lanes(members.len()) {
-                    let start = candidates.items.len();
+                for lane in 0..slice.lanes(bodies.len()) {
                     let body = bodies[slice.first + lane];
                     let may_meet = |other: &usize| between_bodies || bodies[*other] == body;
-                    candidates.items.extend(slice.neighbors(lane).filter(may_meet).map(|o| o as u32));
+                    let by_index = |other: usize| (members[other] as u64) << 32 | other as u64;
                     // sums do not depend on when the search was
-                    candidates.items[start..].sort_unstable_by_key(|&other| members[other as usize]);
+                    sorted.clear();
+                    sorted.extend(slice.neighbors(lane).filter(may_meet).map(by_index));
+                    sorted.sort_unstable();
+                    candidates.items.extend(sorted.iter().map(|&other| other as u32));
                     candidates.end();
                 }
             }
@@ -269,16 +292,21 @@ impl ParticleContacts {
     /// Notes the pairs that are near enough to meet in this step; are there any?
     fn pair(&mut self, input: &ContactInput, reach: Real) -> bool {
         let mut groups = std::mem::take(&mut self.groups);
-        let found = groups.par_iter_mut().enumerate().map(|(g, Group { candidates, pairs })| {
+        let found = groups.par_iter_mut().enumerate().map(|(g, Group { candidates, active, pairs, .. })| {
             pairs.clear();
+            active.clear();
             for (m, candidates) in (g * GROUP..).zip(candidates.iter()) {
+                let start = pairs.items.len();
                 for &other in candidates {
                     let x_ij = self.positions[m] - self.positions[other as usize];
                     if x_ij.length_squared() <= reach * reach {
                         pairs.items.push(self.approach(input, m, other, x_ij));
                     }
                 }
-                pairs.end();
+                if pairs.items.len() > start {
+                    pairs.end();
+                    active.push((m - g * GROUP) as u32);
+                }
             }
             !pairs.items.is_empty()
         });
@@ -312,17 +340,26 @@ impl ParticleContacts {
         (v_n < pair.target.least).then_some(pair.target.after - v_n)
     }
 
+    /// Finds who lacks velocity; how many pairs do, seen from both sides?
     fn count(&mut self) -> usize {
-        let mut counts = std::mem::take(&mut self.counts);
-        let groups = counts.par_chunks_mut(GROUP).zip(&self.groups).enumerate();
-        let total = groups.map(|(g, (counts, group))| {
-            for ((m, count), pairs) in (g * GROUP..).zip(&mut *counts).zip(group.pairs.iter()) {
-                *count = pairs.iter().filter(|pair| self.lack(m, pair).is_some()).count() as u32;
+        let (mut counts, mut groups) = (std::mem::take(&mut self.counts), std::mem::take(&mut self.groups));
+        let rows = counts.par_chunks_mut(GROUP).zip(&mut groups).enumerate();
+        let total = rows.map(|(g, (counts, group))| {
+            let mut lacking = std::mem::take(&mut group.lacking);
+            lacking.clear();
+            let mut number = 0;
+            for (k, m, pairs) in group.meetings(g) {
+                let before = lacking.len();
+                let lacks = pairs.iter().zip(number..).filter_map(|(pair, n)| Some((n, self.lack(m, pair)?)));
+                lacking.extend(lacks);
+                number += pairs.len() as u32;
+                counts[k] = (lacking.len() - before) as u32;
             }
-            counts.iter().map(|&count| count as usize).sum::<usize>()
+            group.lacking = lacking;
+            group.lacking.len()
         });
         let total = total.sum();
-        self.counts = counts;
+        (self.counts, self.groups) = (counts, groups);
         total
     }
 
@@ -330,21 +367,28 @@ impl ParticleContacts {
     fn apply(&mut self) {
         let mut changed = std::mem::take(&mut self.changed);
         changed.par_chunks_mut(GROUP).zip(&self.groups).enumerate().for_each(|(g, (changed, group))| {
-            for ((m, velocity), pairs) in (g * GROUP..).zip(changed).zip(group.pairs.iter()) {
-                *velocity = self.velocities[m];
-                if self.counts[m] > 0 {
-                    let impulse: Vec3 = pairs.iter().map(|pair| self.pair_impulse(m, pair)).sum();
-                    *velocity += impulse * self.inverse_masses[m];
+            let mut lacking = group.lacking.as_slice();
+            for (k, m, _) in group.meetings(g) {
+                let own;
+                (own, lacking) = lacking.split_at(self.counts[m] as usize);
+                let impulse = |&(pair, missing): &(u32, Real)| {
+                    self.pair_impulse(m, &group.pairs.items[pair as usize], missing)
+                };
+                changed[k] = self.velocities[m];
+                if !own.is_empty() {
+                    changed[k] += own.iter().map(impulse).sum::<Vec3>() * self.inverse_masses[m];
                 }
             }
         });
-        self.changed = std::mem::replace(&mut self.velocities, changed);
+        for (g, group) in self.groups.iter().enumerate() {
+            group.meetings(g).for_each(|(_, m, _)| self.velocities[m] = changed[m]);
+        }
+        self.changed = changed;
     }
 
-    /// Impulse on member m from another one [N s].
-    fn pair_impulse(&self, m: usize, pair: &Pair) -> Vec3 {
+    /// Impulse on member m of a pair that lacks this velocity [N s].
+    fn pair_impulse(&self, m: usize, pair: &Pair, missing: Real) -> Vec3 {
         let (o, n) = (pair.other as usize, pair.normal);
-        let Some(missing) = self.lack(m, pair) else { return Vec3::ZERO };
         let inverse = self.inverse_masses[m] + self.inverse_masses[o];
         if inverse == 0.0 {
             return Vec3::ZERO;
@@ -356,10 +400,16 @@ impl ParticleContacts {
     }
 }
 
-/// How far the farthest of n vectors is from their mean: what they have in common changes no distance.
-fn farthest_from_mean(n: usize, vector: impl Fn(usize) -> Vec3 + Sync) -> Real {
-    let mean = sum(n, Vec3::ZERO, &vector) / n as Real;
-    max_with_index(n, |m| (vector(m) - mean).length_squared()).0.sqrt()
+/// No two of n vectors differ by more: the diagonal of the box around them. What they have in common changes no distance.
+fn largest_difference(n: usize, vector: impl Fn(usize) -> Vec3 + Sync) -> Real {
+    let nothing = || (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    let box_of = |chunk: usize| {
+        let vectors = (chunk * CHUNK..n.min((chunk + 1) * CHUNK)).map(&vector);
+        vectors.fold(nothing(), |(low, high), v| (low.min(v), high.max(v)))
+    };
+    let boxes = (0..n.div_ceil(CHUNK)).into_par_iter().map(box_of);
+    let (low, high) = boxes.reduce(nothing, |a, b| (a.0.min(b.0), a.1.max(b.1)));
+    (high - low).length()
 }
 
 /// Normal velocities of a contact: one that brings it nearer than `least` is made `after`.

@@ -247,8 +247,8 @@ impl Simulation {
             let masses = &self.particles.masses[body.range.clone()];
             let next = &mut self.next_velocities[body.range.clone()];
             next.par_iter_mut().with_min_len(TASK).enumerate().for_each(|(i, v)| {
-                let force = forces.map_or(Vec3::ZERO, |forces| forces[i].as_dvec3());
-                let mut kick = (force / masses[i] + gravity) * dt;
+                let elastic = forces.map_or(Vec3::ZERO, |forces| forces[i].as_dvec3() / masses[i]);
+                let mut kick = (elastic + gravity) * dt;
                 for (field, duration) in &fields {
                     kick += field.acceleration(positions[i]) * *duration;
                 }

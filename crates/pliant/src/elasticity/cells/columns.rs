@@ -3,6 +3,7 @@
 use super::Task;
 use crate::math::{LANES, Lane};
 use glam::{DVec2, Vec3};
+use std::ops::Range;
 
 /// Numbers in a page of memory.
 const PAGE: usize = 1024;
@@ -44,12 +45,16 @@ impl<const N: usize> Columns<N> {
 
     /// The cells of these tasks.
     pub fn of(&mut self, tasks: &[Task]) -> [&mut [f32]; N] {
-        let stride = self.stride;
-        let cells = match tasks {
+        self.at(match tasks {
             [first, .., last] => first.cells.start..last.cells.end,
             [one] => one.cells.clone(),
             [] => 0..0,
-        };
+        })
+    }
+
+    /// These cells.
+    pub fn at(&mut self, cells: Range<usize>) -> [&mut [f32]; N] {
+        let stride = self.stride;
         let mut left = self.numbers_mut();
         std::array::from_fn(|_| {
             let (column, others) = std::mem::take(&mut left).split_at_mut(stride);
@@ -77,7 +82,8 @@ impl<const N: usize> Columns<N> {
 ///
 /// The innermost loops read some two hundred lanes for eight particles, and a fifth of their time would go into checks that
 /// cannot fail: `Cells::of` has checked that each slice and those around it, and one cell on either side, are cells, and
-/// all columns of a body have as many of them. So `lane` and `row` take cells of slices only, and do not check again.
+/// all columns of a body have as many of them; `Cut::new` has checked the places of stresses. So `lane` and `row` take cells
+/// of slices only, or those places, and do not check again.
 #[derive(Clone, Copy)]
 pub struct View<'a, const N: usize> {
     numbers: &'a [f32],

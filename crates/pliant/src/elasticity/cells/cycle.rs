@@ -36,6 +36,8 @@ pub(super) struct Cycle {
     pub z: Columns<3>,
     d: Columns<3>,
     rest: Columns<3>,
+    /// Of the iterations after the first, where bands take turns: several iterations are under way at a time.
+    stresses: Vec<Columns<9>>,
 }
 
 impl Cycle {
@@ -54,6 +56,10 @@ impl Cycle {
             z: Columns::new(cells.count(), 39),
             d: Columns::new(cells.count(), 42),
             rest: Columns::new(cells.count(), 45),
+            stresses: match cells.cut.takes_turns() {
+                true => (1..Self::SMOOTHING).map(|_| Columns::new(cells.cut.slot_cells, 0)).collect(),
+                false => Vec::new(),
+            },
         });
         if cycle.value == value {
             return cycle;
@@ -65,7 +71,8 @@ impl Cycle {
     }
 
     pub fn bytes(&self) -> usize {
-        self.z.bytes() + self.d.bytes() + self.rest.bytes()
+        let stresses = self.stresses.iter().map(Columns::bytes).sum::<usize>();
+        self.z.bytes() + self.d.bytes() + self.rest.bytes() + stresses
     }
 }
 
@@ -76,9 +83,9 @@ fn highest_eigenvalue(cells: &Cells, preconditioner: &BodyPreconditioner, stiffn
     system.stiffness = stiffness;
     let Stiffness { two_mu, lambda, z } = stiffness;
     let diagonal = |i: usize| preconditioner.mean_stiffness(i, (0.5 * two_mu, lambda, z));
-    system.inertia.set(cells, |i| [0.0, 1.0, 1.0 / diagonal(i)]);
+    system.inertia.sort(cells, |i| (preconditioner.mark(i), 0));
+    system.inertia.set(cells, |i| [0.0, 1.0, 1.0 / diagonal(i), lambda]);
     for &cell in &cells.cell_of {
-        system.lambdas.set(cell as usize, [lambda]);
         system.rotations.set(cell as usize, [0.0, 0.0, 0.0, 1.0]);
     }
     // something of every wave: fractions of multiples of irrational numbers
@@ -90,7 +97,7 @@ fn highest_eigenvalue(cells: &Cells, preconditioner: &BodyPreconditioner, stiffn
         let [_, energy] = system.multiply(cells, None);
         let (q, inertia) = (system.q.view(), system.inertia.view());
         // p·D p of the old p; the new one is D⁻¹K p
-        let size = sum(&cells.tasks, system.p.of(&cells.tasks), |task, columns| {
+        let size = sum(cells.tasks(), system.p.of(cells.tasks()), |task, columns| {
             let mut size = Lane::ZERO;
             for number in task.slices.clone() {
                 let slice = &cells.slices[number];
@@ -146,7 +153,7 @@ impl Cycle {
     /// Iterations one after the other, the first of them from zero if its step is given; returns r·z after the last.
     ///
     /// They go over the bands together, each two behind the one before it: a band's numbers are then still in the cache.
-    /// An iteration is done with the stresses and products of a band when the next one comes to write there.
+    /// An iteration is done with the products of a band when the next one comes to write there.
     fn sweep(
         &mut self,
         system: &mut CellSolver,
@@ -155,25 +162,34 @@ impl Cycle {
         stages: &[(f32, f32)],
     ) -> f64 {
         let mut product = 0.0;
-        let bands = &cells.bands;
+        let bands = &cells.cut.bands;
         let lead = start.is_some() as usize;
         for tick in 0..bands.len() + lead + 2 * stages.len() {
-            let band = |behind: usize| Some(&cells.tasks[bands.get(tick.checked_sub(behind)?)?.clone()]);
-            if let (Some(step), Some(tasks)) = (start, band(0)) {
-                self.start_from_zero(system, cells, tasks, step);
+            let band = |behind: usize| bands.get(tick.checked_sub(behind)?);
+            if let (Some(step), Some(band)) = (start, band(0)) {
+                self.start_from_zero(system, cells, cells.tasks_of(band), step);
             }
             for (k, stage) in stages.iter().enumerate() {
-                if let Some(tasks) = band(lead + 2 * k) {
-                    let frame = system.stiffness.frame(&system.rotations, &system.inertia, &system.lambdas);
-                    cells.respond(tasks, frame, self.d.view(), (&mut system.stresses, &mut system.q));
+                self.exchange_stresses(system, k);
+                if let Some(band) = band(lead + 2 * k) {
+                    let frame = system.stiffness.frame(&system.rotations, &system.inertia);
+                    cells.respond(band, frame, self.d.view(), (&mut system.stresses, &mut system.q));
                 }
-                if let Some(tasks) = band(lead + 2 * k + 1) {
+                if let Some(band) = band(lead + 2 * k + 1) {
                     let is_last = k + 1 == stages.len();
-                    product += self.descend(system, cells, (tasks, is_last), *stage);
+                    product += self.descend(system, cells, (cells.tasks_of(band), is_last), *stage);
                 }
+                self.exchange_stresses(system, k);
             }
         }
         product
+    }
+
+    /// Gives the system the stresses of iteration k, if it has some of its own, and takes them back.
+    fn exchange_stresses(&mut self, system: &mut CellSolver, k: usize) {
+        if let Some(own) = k.checked_sub(1).and_then(|k| self.stresses.get_mut(k)) {
+            std::mem::swap(own, &mut system.stresses);
+        }
     }
 
     /// rest = r, z = d = step D⁻¹ r.
@@ -228,8 +244,8 @@ impl Cycle {
     fn correct(&mut self, cells: &Cells, grids: &mut Multigrid<Mat3A>) {
         let rest = self.rest.view();
         grids.approximate(|i| rest.vector(cells.cell_of[i]));
-        let ([z0, z1, z2], [d0, d1, d2]) = (self.z.of(&cells.tasks), self.d.of(&cells.tasks));
-        each(&cells.tasks, [z0, z1, z2, d0, d1, d2], |task, [z0, z1, z2, d0, d1, d2]| {
+        let ([z0, z1, z2], [d0, d1, d2]) = (self.z.of(cells.tasks()), self.d.of(cells.tasks()));
+        each(cells.tasks(), [z0, z1, z2, d0, d1, d2], |task, [z0, z1, z2, d0, d1, d2]| {
             for (at, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {
                 if i != NOBODY {
                     let Vec3 { x, y, z } = grids.value_at(i as usize);

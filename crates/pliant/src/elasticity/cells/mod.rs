@@ -14,8 +14,11 @@
 //! that those who look beyond the end of one see nothing.
 #![allow(non_snake_case)] // C, Q, X as in the theory
 
+mod bands;
 mod columns;
 mod cycle;
+mod inertia;
+mod kinds;
 mod past;
 mod solver;
 mod stencil;
@@ -25,9 +28,9 @@ pub(super) use solver::{CellSolver, Particles, Start};
 use super::rest::Rest;
 use crate::math::{LANES, Mat3, Real, Vec3};
 use crate::neighbors::RestNeighbors;
-use columns::Columns;
+use bands::{Cut, Sources, Task, reach_of};
 use glam::IVec3;
-use std::ops::Range;
+use kinds::{Kind, kinds_of};
 
 /// A cell without a particle.
 const NOBODY: u32 = u32::MAX;
@@ -65,48 +68,17 @@ pub(super) struct Cells {
     cell_of: Vec<u32>,
     particle_of: Vec<u32>,
     slices: Vec<Slice>,
-    tasks: Vec<Task>,
-    /// Tasks one after the other, so many that neighbours of their cells are in the same band or the next.
-    bands: Vec<Range<usize>>,
+    cut: Cut,
     /// Q.
     axes: Mat3,
     weights: Weights,
     /// Volume of a particle [m3].
     volume: f32,
-    /// C' by xx, yy, zz, xy, xz, yz.
-    corrections: Columns<6>,
-    /// Σ_j b'_ij.
-    missing: Columns<3>,
-    /// Σ_j beta_ij.
-    beta_sums: Columns<1>,
-    /// Of bodies that smooth their velocities.
-    xsph: Option<Xsph>,
-    /// Projectors N' onto the missing dimensions of neighbourhoods, by xx, yy, zz, xy, xz, yz, if some are flat.
-    nulls: Option<Columns<6>>,
-}
-
-/// Weights V_i V_j W_ij of XSPH.
-#[derive(Clone, Debug)]
-struct Xsph {
-    /// At distances s, √2 s and √3 s.
-    weights: [f32; 3],
-    /// Σ_j V_i V_j W_ij.
-    sums: Columns<1>,
-}
-
-impl Xsph {
-    fn of(rest: &Rest, places: &[IVec3], cell_of: &[u32], cells: usize) -> Option<Xsph> {
-        let mut xsph = Xsph { weights: [0.0; 3], sums: Columns::new(cells, 48) };
-        for (i, &cell) in cell_of.iter().enumerate() {
-            let mut sum = 0.0;
-            rest.for_each_weight(i, |j, weight| {
-                xsph.weights[(places[j] - places[i]).length_squared() as usize - 1] = weight as f32;
-                sum += weight;
-            });
-            xsph.sums.set(cell as usize, [sum as f32]);
-        }
-        (!rest.ratios.is_empty()).then_some(xsph)
-    }
+    kinds: Vec<Kind>,
+    /// Has a neighbourhood missing dimensions?
+    is_flat: bool,
+    /// Of bodies that smooth their velocities: weights V_i V_j W_ij of XSPH at distances s, √2 s and √3 s.
+    xsph: Option<[f32; 3]>,
 }
 
 /// Eight cells in a row, at least one of them with a particle.
@@ -115,20 +87,16 @@ struct Slice {
     cell: u32,
     /// The same eight in the lines around: `AROUND`.
     around: [u32; 8],
+    /// Its number among `kinds`.
+    kind: u32,
     /// Have all eight all their neighbours?
     is_inside: bool,
+    /// Is it the first of its line?
+    starts_line: bool,
 }
 
 /// Offsets of the lines around a line: four beside it, four at its edges.
 const AROUND: [(i32, i32); 8] = [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1)];
-
-/// Slices one after the other.
-#[derive(Clone, Debug)]
-pub struct Task {
-    slices: Range<usize>,
-    /// Tasks share no cell, and all cells have one.
-    cells: Range<usize>,
-}
 
 /// A line of cells.
 #[derive(Clone, Copy, Debug)]
@@ -158,71 +126,41 @@ impl Cells {
         }
         let (axes, places) = places_on_lattice(&rest.positions, &rest.neighbors)?;
         let weights = Weights::of(rest, axes, &places)?;
-        let (cell_of, slices, cells) = lay_out(&places)?;
+        let (cell_of, mut slices, cells) = lay_out(&places)?;
         let is_inside = |cell: &u32| (1..cells - LANES).contains(&(*cell as usize));
         let are_inside = |slice: &Slice| is_inside(&slice.cell) && slice.around.iter().all(is_inside);
         assert!(slices.iter().all(are_inside), "cells of zeros around all lines");
-        let xsph = Xsph::of(rest, &places, &cell_of, cells);
         let mut particle_of = vec![NOBODY; cells];
         cell_of.iter().zip(0..).for_each(|(cell, i)| particle_of[*cell as usize] = i);
-        let tasks = tasks_of(&slices, cells);
-        let mut layout = Cells {
-            bands: bands_of(&tasks, reach_of(&slices).max(CELLS_PER_BAND)),
-            tasks,
+        let (kinds, c) = kinds_of(rest, axes, &particle_of, &mut slices);
+        Some(Cells {
+            cut: Cut::new(&slices, cells, reach_of(&slices).max(CELLS_PER_BAND)),
             cell_of,
             particle_of,
             slices,
             axes,
-            weights,
+            weights: Weights { c: c.unwrap_or(0.0), ..weights },
             volume: rest.volumes[0] as f32,
-            corrections: Columns::new(cells, 29),
-            missing: Columns::new(cells, 35),
-            beta_sums: Columns::new(cells, 38),
-            xsph,
-            nulls: (!rest.null.is_empty()).then(|| Columns::new(cells, 49)),
-        };
-        layout.set_constants(rest);
-        Some(layout)
-    }
-
-    fn set_constants(&mut self, rest: &Rest) {
-        let mut is_inside = vec![false; self.particle_of.len()];
-        for (i, &cell) in self.cell_of.iter().enumerate() {
-            let (mut missing, mut beta_sum, mut count) = (Vec3::ZERO, 0.0, 0);
-            rest.neighbors.for_each_of(i, |_, b, beta| {
-                missing += b;
-                beta_sum += beta;
-                count += 1;
-            });
-            is_inside[cell as usize] = count == rest.lattice_neighbors;
-            let C = self.axes.transpose() * rest.correction_of(i) * self.axes;
-            let missing = if count == rest.lattice_neighbors { Vec3::ZERO } else { missing };
-            self.corrections.set(cell as usize, symmetric(C));
-            if let Some(nulls) = &mut self.nulls {
-                let N = self.axes.transpose() * rest.null_of(i) * self.axes;
-                nulls.set(cell as usize, symmetric(N));
-            }
-            self.missing.set(cell as usize, (self.axes.transpose() * missing).as_vec3().to_array());
-            self.beta_sums.set(cell as usize, [beta_sum as f32]);
-            if count == rest.lattice_neighbors {
-                self.weights.c = (crate::math::trace(C) / 3.0) as f32;
-            }
-        }
-        for slice in &mut self.slices {
-            let cells = slice.cell as usize..slice.cell as usize + LANES;
-            slice.is_inside = is_inside[cells].iter().all(|inside| *inside);
-        }
+            kinds,
+            is_flat: !rest.null.is_empty(),
+            xsph: xsph_weights(rest, &places),
+        })
     }
 
     /// The same layout in bands as narrow as they may be.
     #[cfg(test)]
     pub fn in_narrow_bands(&self) -> Cells {
-        Cells { bands: bands_of(&self.tasks, reach_of(&self.slices)), ..self.clone() }
+        let cut = Cut::new(&self.slices, self.count(), reach_of(&self.slices));
+        Cells { cut, ..self.clone() }
     }
 
     #[cfg(test)]
     pub fn band_count(&self) -> usize {
-        self.bands.len()
+        self.cut.bands.len()
+    }
+
+    fn tasks(&self) -> &[Task] {
+        &self.cut.tasks
     }
 
     fn count(&self) -> usize {
@@ -231,13 +169,20 @@ impl Cells {
 
     pub fn bytes(&self) -> usize {
         (self.cell_of.len() + self.particle_of.len()) * size_of::<u32>()
-            + self.slices.len() * size_of::<Slice>()
-            + self.corrections.bytes()
-            + self.missing.bytes()
-            + self.beta_sums.bytes()
-            + self.xsph.as_ref().map_or(0, |xsph| xsph.sums.bytes())
-            + self.nulls.as_ref().map_or(0, Columns::bytes)
+            + self.slices.len() * (size_of::<Slice>() + size_of::<Sources>())
+            + self.kinds.len() * size_of::<Kind>()
     }
+}
+
+/// Weights of XSPH at distances s, √2 s and √3 s, if the body has them.
+fn xsph_weights(rest: &Rest, places: &[IVec3]) -> Option<[f32; 3]> {
+    let mut weights = [0.0; 3];
+    for (i, place) in places.iter().enumerate() {
+        rest.for_each_weight(i, |j, weight| {
+            weights[(places[j] - *place).length_squared() as usize - 1] = weight as f32;
+        });
+    }
+    (!rest.ratios.is_empty()).then_some(weights)
 }
 
 /// Entries xx, yy, zz, xy, xz, yz.
@@ -351,49 +296,16 @@ fn lay_out(places: &[IVec3]) -> Option<(Vec<u32>, Vec<Slice>, usize)> {
             starts.push((line, x));
         }
     }
-    let slice = |(line, x): (usize, i32)| {
+    let slice = |k: usize| {
+        let (line, x) = starts[k];
         let at = |(dy, dz): (i32, i32)| {
             let (y, z) = (line as i32 % rows + dy, line as i32 / rows + dz);
             let is_there = (0..rows).contains(&y) && (0..size.z).contains(&z);
             is_there.then(|| lines[(z * rows + y) as usize].cell_of(x)).flatten().unwrap_or(NOWHERE) as u32
         };
         let cell = lines[line].cell_of(x).unwrap_or(NOWHERE) as u32;
-        Slice { cell, around: AROUND.map(at), is_inside: false }
+        let starts_line = k == 0 || starts[k - 1].0 != line;
+        Slice { cell, around: AROUND.map(at), kind: 0, is_inside: false, starts_line }
     };
-    Some((cell_of, starts.into_iter().map(slice).collect(), next))
-}
-
-fn tasks_of(slices: &[Slice], cells: usize) -> Vec<Task> {
-    let first_cell = |slice: usize| match slice {
-        0 => 0,
-        _ => slices.get(slice).map_or(cells, |slice| slice.cell as usize),
-    };
-    (0..slices.len())
-        .step_by(SLICES_PER_TASK)
-        .map(|first| {
-            let end = (first + SLICES_PER_TASK).min(slices.len());
-            Task { slices: first..end, cells: first_cell(first)..first_cell(end) }
-        })
-        .collect()
-}
-
-/// How many cells away a slice looks at most.
-fn reach_of(slices: &[Slice]) -> usize {
-    let around = slices.iter().flat_map(|slice| slice.around.map(|cell| (slice.cell, cell)));
-    let there = around.filter(|(_, cell)| *cell as usize != NOWHERE);
-    there.map(|(own, cell)| own.abs_diff(cell) as usize).max().unwrap_or(0) + 2 * LANES
-}
-
-/// Bands of at least so many cells; what is left at the end belongs to the last.
-fn bands_of(tasks: &[Task], cells: usize) -> Vec<Range<usize>> {
-    let (mut bands, mut first) = (Vec::new(), 0);
-    for (k, task) in tasks.iter().enumerate() {
-        let is_full = |end: usize| end - tasks[first].cells.start >= cells;
-        if is_full(task.cells.end) && tasks[tasks.len() - 1].cells.end - task.cells.end >= cells {
-            bands.push(first..k + 1);
-            first = k + 1;
-        }
-    }
-    bands.push(first..tasks.len());
-    bands
+    Some((cell_of, (0..starts.len()).map(slice).collect(), next))
 }

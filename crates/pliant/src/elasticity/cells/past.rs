@@ -10,7 +10,7 @@
 #![allow(non_snake_case)] // A, G as in the theory
 
 use super::columns::{Columns, View, each, join, lane, put, sum, total};
-use super::stencil::Inertia;
+use super::inertia::Inertia;
 use super::{Cells, Task};
 use crate::math::Lane;
 use glam::{DVec2, Vec3};
@@ -75,12 +75,12 @@ impl Past {
         };
         let both =
             |a: Products, b: Products| std::array::from_fn(|i| std::array::from_fn(|j| a[i][j] + b[i][j]));
-        factors_of(join(&cells.tasks, oldest.b.of(&cells.tasks), &work, &both))
+        factors_of(join(cells.tasks(), oldest.b.of(cells.tasks()), &work, &both))
     }
 
     /// Nothing is asked of the next solve: as `compare` with r = 0.
     pub fn expect_nothing(&mut self, cells: &Cells) {
-        self.steps[STEPS - 1].b.clear(&cells.tasks);
+        self.steps[STEPS - 1].b.clear(cells.tasks());
     }
 
     /// p = Σ c_k w_k for these tasks; returns p·r.
@@ -92,7 +92,7 @@ impl Past {
         p: &mut Columns<3>,
     ) -> f64 {
         let factors = factors.map(|c| Lane::splat(c as f32));
-        let solutions = self.steps.each_ref().map(|step| step.w.view());
+        let solutions = self.solutions();
         let gain = sum(tasks, p.of(tasks), |task, p| {
             let mut gain = Lane::ZERO;
             for number in task.slices.clone() {
@@ -116,8 +116,8 @@ impl Past {
     pub fn note(&mut self, cells: &Cells, (a, p): (f32, View<3>), x: Option<View<3>>, r: View<3>) {
         let a = Lane::splat(a);
         let Solution { w, b } = &mut self.steps[STEPS - 1];
-        let ([w0, w1, w2], [b0, b1, b2]) = (w.of(&cells.tasks), b.of(&cells.tasks));
-        each(&cells.tasks, [w0, w1, w2, b0, b1, b2], |task, columns| {
+        let ([w0, w1, w2], [b0, b1, b2]) = (w.of(cells.tasks()), b.of(cells.tasks()));
+        each(cells.tasks(), [w0, w1, w2, b0, b1, b2], |task, columns| {
             for slice in &cells.slices[task.slices.clone()] {
                 let at = slice.cell as usize - task.cells.start;
                 for k in 0..3 {
@@ -131,6 +131,11 @@ impl Past {
         self.steps.rotate_right(1);
     }
 
+    /// All of them, the newest first.
+    pub fn solutions(&self) -> [View<'_, 3>; STEPS] {
+        self.steps.each_ref().map(|step| step.w.view())
+    }
+
     /// The newest solution.
     pub fn newest(&self) -> View<'_, 3> {
         self.steps[0].w.view()
@@ -138,7 +143,7 @@ impl Past {
 
     /// Forgets all.
     pub fn clear(&mut self, cells: &Cells) {
-        self.columns_mut().for_each(|columns| columns.clear(&cells.tasks));
+        self.columns_mut().for_each(|columns| columns.clear(cells.tasks()));
     }
 
     fn columns(&self) -> impl Iterator<Item = &Columns<3>> {

@@ -9,8 +9,9 @@
 
 use super::columns::{Columns, View, each, lane, put, put_all, sum, total};
 use super::cycle::Cycle;
+use super::inertia::Inertias;
 use super::past::{Past, STEPS};
-use super::stencil::{InertiaColumns, Smoothed, Stiffness};
+use super::stencil::{Smoothed, Stiffness};
 use super::{Cells, NOBODY, Task};
 use crate::elasticity::preconditioner::BodyPreconditioner;
 use crate::elasticity::{Deformation, ElasticBody, SolveTolerance};
@@ -26,8 +27,7 @@ pub(in crate::elasticity) struct CellSolver {
     pub(super) stiffness: Stiffness,
     dt: Real,
     held: Vec<bool>,
-    pub(super) lambdas: Columns<1>,
-    pub(super) inertia: InertiaColumns,
+    pub(super) inertia: Inertias,
     /// R'.
     pub(super) rotations: Columns<4>,
     x: Columns<3>,
@@ -96,12 +96,11 @@ impl CellSolver {
             stiffness: Stiffness::default(),
             dt: 0.0,
             held: Vec::new(),
-            stresses: Columns::new(count, 0),
+            stresses: Columns::new(cells.cut.slot_cells, 0),
             q: Columns::new(count, 9),
             p: Columns::new(count, 12),
             rotations: Columns::new(count, 15),
-            inertia: InertiaColumns::new(cells, 19),
-            lambdas: Columns::new(count, 22),
+            inertia: Inertias::default(),
             x: Columns::new(count, 23),
             r: Columns::new(count, 26),
             past: Past::new(count, 55),
@@ -125,22 +124,21 @@ impl CellSolver {
             lambda: body.moduli.lame_lambda() as f32,
             z: body.constants.z as f32,
         };
-        if (self.stiffness, self.dt) != (stiffness, dt) || self.held != particles.held {
-            (self.stiffness, self.dt) = (stiffness, dt);
+        let Particles { masses, held } = particles;
+        let holds_others = self.held != held;
+        if holds_others {
             self.held.clear();
-            self.held.extend(particles.held);
-            let Particles { masses, held } = particles;
+            self.held.extend(held);
+            let inertia = |i: usize| if held[i] { -masses[i] } else { masses[i] };
+            self.inertia.sort(cells, |i| (preconditioner.mark(i), inertia(i).to_bits()));
+        }
+        if holds_others || (self.stiffness, self.dt) != (stiffness, dt) {
+            (self.stiffness, self.dt) = (stiffness, dt);
             let dt2 = (dt * dt) as f32;
             self.least_inertia = self.inertia.set(cells, |i| {
                 let diagonal = preconditioner.mean_diagonal(body, i, masses[i], dt);
-                [masses[i], if held[i] { 0.0 } else { dt2 }, 1.0 / diagonal]
-            });
-            each(&cells.tasks, self.lambdas.of(&cells.tasks), |task, [lambdas]| {
-                for (lambda, &i) in lambdas.iter_mut().zip(&cells.particle_of[task.cells.clone()]) {
-                    if i != NOBODY {
-                        *lambda = body.lambda_of(i as usize) as f32;
-                    }
-                }
+                let gain = if held[i] { 0.0 } else { dt2 };
+                [masses[i], gain, 1.0 / diagonal, body.lambda_of(i) as f32]
             });
         }
         self.turn(cells, body);
@@ -156,7 +154,7 @@ impl CellSolver {
         let axes = Quatx8::splat(Quat::from_mat3(&cells.axes));
         // cells of nobody turn with the frame: there is nothing to find for them
         let nobody = body.rotation(body.rest.middle).as_quat().to_array();
-        each(&cells.tasks, self.rotations.of(&cells.tasks), |task, mut columns| {
+        each(cells.tasks(), self.rotations.of(cells.tasks()), |task, mut columns| {
             for slice in &cells.slices[task.slices.clone()] {
                 let mut parts = nobody.map(|part| [part; LANES]);
                 for (k, &i) in cells.particle_of[slice.cell as usize..][..LANES].iter().enumerate() {
@@ -200,9 +198,9 @@ impl CellSolver {
             // r serves for the velocities until it is the residual
             spread(cells, |i| (to_frame * (velocities[i] - velocities[middle])).as_vec3(), &mut self.r);
         }
-        let CellSolver { stiffness, lambdas, rotations, p, q, r, stresses, .. } = self;
+        let CellSolver { stiffness, inertia, rotations, p, q, r, stresses, .. } = self;
         let smoothed = (strength > 0.0).then(|| Smoothed { velocities: r.view(), strength });
-        let read = (p.view(), lambdas.view(), smoothed);
+        let read = (p.view(), inertia.view(), smoothed);
         let deformation = cells.deform((*stiffness, Quatx8::splat(turn)), read, (rotations, stresses), q);
         let (q, rotations, frame) = (q.view(), rotations.view(), frame.as_mat3());
         body.forces.par_iter_mut().with_min_len(1024).zip(&cells.cell_of).for_each(|(force, &cell)| {
@@ -224,16 +222,26 @@ impl CellSolver {
     /// Takes the right-hand side of the system; `of` gives it for a particle, and another vector. Returns the squares of
     /// both.
     pub fn load(&mut self, cells: &Cells, of: impl Fn(usize) -> [Vec3; 2] + Sync) -> DVec2 {
-        let squares = sum(&cells.tasks, self.r.of(&cells.tasks), |task, [x, y, z]| {
-            let mut squares = DVec2::ZERO;
-            for (at, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {
-                if i != NOBODY {
-                    let [right, other] = of(i as usize);
-                    Vec3 { x: x[at], y: y[at], z: z[at] } = right;
-                    squares += DVec2::new(right.length_squared().into(), other.length_squared().into());
+        let squares = sum(cells.tasks(), self.r.of(cells.tasks()), |task, [x, y, z]| {
+            let mut squares = [Lane::ZERO; 2];
+            for slice in &cells.slices[task.slices.clone()] {
+                let at = slice.cell as usize - task.cells.start;
+                let mut lanes = [[[0.0; LANES]; 3]; 2];
+                for (k, i) in cells.particles_of(slice).into_iter().enumerate() {
+                    let Some(i) = i else { continue };
+                    for (lanes, vector) in lanes.iter_mut().zip(of(i)) {
+                        (lanes[0][k], lanes[1][k], lanes[2][k]) = (vector.x, vector.y, vector.z);
+                    }
                 }
+                for (squares, lanes) in squares.iter_mut().zip(&lanes) {
+                    for lane in lanes {
+                        *squares = Lane::from(*lane).mul_add(Lane::from(*lane), *squares);
+                    }
+                }
+                let [right, _] = lanes.map(|lanes| lanes.map(Lane::from));
+                put_all(&mut [&mut *x, &mut *y, &mut *z], at, right);
             }
-            squares
+            squares.map(total).into()
         });
         self.right_size = squares.x.sqrt();
         squares
@@ -335,14 +343,14 @@ impl CellSolver {
             // the next try must not start from it, nor see it in cells of nobody
             let CellSolver { past, p, q, r, .. } = self;
             past.clear(cells);
-            [p, q, r].into_iter().for_each(|columns| columns.clear(&cells.tasks));
+            [p, q, r].into_iter().for_each(|columns| columns.clear(cells.tasks()));
         }
         solved
     }
 
     /// Starts at x = 0; p and q are zero. Gives what `go_along` gives.
     fn stay(&mut self, cells: &Cells, tolerance: SolveTolerance) -> (f32, DVec2) {
-        [&mut self.p, &mut self.q].into_iter().for_each(|columns| columns.clear(&cells.tasks));
+        [&mut self.p, &mut self.q].into_iter().for_each(|columns| columns.clear(cells.tasks()));
         (0.0, self.reduce(cells, 0.0, tolerance))
     }
 
@@ -358,7 +366,7 @@ impl CellSolver {
     /// x += a p; x is zero before if it `is_first`.
     fn finish(&mut self, cells: &Cells, a: f32, is_first: bool) {
         let (a, p) = (Lane::splat(a), self.p.view());
-        each(&cells.tasks, self.x.of(&cells.tasks), |task, x| {
+        each(cells.tasks(), self.x.of(cells.tasks()), |task, x| {
             for slice in &cells.slices[task.slices.clone()] {
                 let at = slice.cell as usize - task.cells.start;
                 for k in 0..3 {
@@ -387,26 +395,26 @@ impl CellSolver {
     /// Band after band: the next one's p, this one's T, the last one's q. What is large and needed only in between, T, is
     /// then still in the cache.
     pub(super) fn multiply(&mut self, cells: &Cells, direction: Option<Direction>) -> [f64; 2] {
-        let (bands, mut gain, mut product) = (&cells.bands, 0.0, 0.0);
+        let (bands, mut gain, mut product) = (&cells.cut.bands, 0.0, 0.0);
         for k in 0..bands.len() + 2 {
             match (direction, bands.get(k)) {
                 (Some(Direction::Turned(turn, z)), Some(band)) => {
-                    self.direct(cells, &cells.tasks[band.clone()], turn, z);
+                    self.direct(cells, cells.tasks_of(band), turn, z);
                 }
                 (Some(Direction::Expected(factors)), Some(band)) => {
                     let CellSolver { past, r, inertia, p, .. } = self;
-                    let tasks = (cells, &cells.tasks[band.clone()]);
+                    let tasks = (cells, cells.tasks_of(band));
                     gain += past.expect(tasks, factors, (r.view(), inertia.view()), p);
                 }
                 _ => {}
             }
             if let Some(band) = k.checked_sub(1).and_then(|k| bands.get(k)) {
-                let frame = self.stiffness.frame(&self.rotations, &self.inertia, &self.lambdas);
+                let frame = self.stiffness.frame(&self.rotations, &self.inertia);
                 let (p, written) = (self.p.view(), (&mut self.stresses, &mut self.q));
-                cells.respond(&cells.tasks[band.clone()], frame, p, written);
+                cells.respond(band, frame, p, written);
             }
             if let Some(band) = k.checked_sub(2).and_then(|k| bands.get(k)) {
-                let tasks = &cells.tasks[band.clone()];
+                let tasks = cells.tasks_of(band);
                 let (p, read) = (self.p.view(), (self.stresses.view(), self.inertia.view()));
                 product += cells.push(tasks, read, self.q.of(tasks), |q, place, f| {
                     let (at, mut sum) = (place.at, Lane::ZERO);
@@ -427,7 +435,7 @@ impl CellSolver {
         let is_relative = matches!(tolerance, SolveTolerance::Relative(_));
         let a = Lane::splat(a);
         let (q, inertia) = (self.q.view(), self.inertia.view());
-        sum(&cells.tasks, self.r.of(&cells.tasks), |task, [r0, r1, r2]| {
+        sum(cells.tasks(), self.r.of(cells.tasks()), |task, [r0, r1, r2]| {
             let (mut size, mut rz) = (Lane::ZERO, Lane::ZERO);
             for number in task.slices.clone() {
                 let slice = &cells.slices[number];
@@ -482,7 +490,6 @@ impl CellSolver {
 
     pub fn bytes(&self) -> usize {
         self.held.len()
-            + self.lambdas.bytes()
             + self.inertia.bytes()
             + self.rotations.bytes()
             + 4 * self.x.bytes()
@@ -494,7 +501,7 @@ impl CellSolver {
 
 /// Puts vectors of particles into columns.
 pub(super) fn spread(cells: &Cells, vector: impl Fn(usize) -> Vec3 + Sync, columns: &mut Columns<3>) {
-    each(&cells.tasks, columns.of(&cells.tasks), |task, [x, y, z]| {
+    each(cells.tasks(), columns.of(cells.tasks()), |task, [x, y, z]| {
         for (cell, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {
             if i != NOBODY {
                 Vec3 { x: x[cell], y: y[cell], z: z[cell] } = vector(i as usize);

@@ -4,12 +4,14 @@
 //!   U = (D_0 p, D_1 p, D_2 p) - p ⊗ Σ_j b_ij,   dF = U C,   T = V dP(dF) C - z dF,
 //! and the part of the product without T; pass 2 adds -dt² (D_0 T_0 + D_1 T_1 + D_2 T_2 + T Σ_j b_ij), T_a the columns of T.
 
+use super::bands::{Band, Sources};
 use super::columns::{Columns, View, each, join, lane, put, put_all, sum, total};
-use super::{Cells, NOBODY, Slice, Task, Weights, Xsph};
+use super::inertia::{Inertia, Inertias};
+use super::kinds::Kind;
+use super::{Cells, NOBODY, Slice, Task, Weights};
 use crate::elasticity::Deformation;
-use crate::math::{LANES, Lane, Mat3x8, Quatx8, Sym3x8, Vec3x8, polar_rotation};
+use crate::math::{LANES, Lane, Mat3x8, Quatx8, Vec3x8, polar_rotation};
 use glam::DVec2;
-use rayon::prelude::*;
 
 /// What K is made of besides the layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -28,92 +30,6 @@ pub(super) struct Frame<'a> {
     /// R' as x, y, z, w.
     pub rotations: View<'a, 4>,
     pub inertia: Inertia<'a>,
-    /// lambda: neighbourhoods that are flat have another one.
-    pub lambdas: View<'a, 1>,
-}
-
-/// Masses; dt², of held particles and of nobody zero; D⁻¹.
-#[derive(Clone, Debug)]
-pub(super) struct InertiaColumns {
-    columns: Columns<3>,
-    /// Where each slice reads them: most are alike and share those of one of them, which stay in the cache.
-    homes: Vec<u32>,
-}
-
-impl InertiaColumns {
-    pub fn new(cells: &Cells, number: usize) -> Self {
-        let homes = cells.slices.iter().map(|slice| slice.cell).collect();
-        InertiaColumns { columns: Columns::new(cells.count(), number), homes }
-    }
-
-    /// Sets those of every particle; returns the least m / D of one that is free.
-    pub fn set(&mut self, cells: &Cells, inertia: impl Fn(usize) -> [f32; 3] + Sync) -> f32 {
-        let work = |task: &Task, [masses, gains, inverses]: [&mut [f32]; 3]| {
-            let mut least = 1.0f32;
-            for (at, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {
-                if i != NOBODY {
-                    [masses[at], gains[at], inverses[at]] = inertia(i as usize);
-                    if gains[at] > 0.0 {
-                        least = least.min(masses[at] * inverses[at]);
-                    }
-                }
-            }
-            least
-        };
-        let least = join(&cells.tasks, self.columns.of(&cells.tasks), &work, &f32::min);
-        let view = self.columns.view();
-        let of = |cell: u32| [0, 1, 2].map(|k| view.get(k, cell));
-        // slices of one value each are most of a body: those that have that of the middle read it in one place
-        let value = |slice: &Slice| {
-            let first = of(slice.cell);
-            (slice.is_inside && (1..LANES as u32).all(|k| of(slice.cell + k) == first)).then_some(first)
-        };
-        let middle = cells.slices.len() / 2;
-        let (before, after) = cells.slices.split_at(middle);
-        let usual =
-            after.iter().chain(before.iter().rev()).find_map(|slice| Some((slice.cell, value(slice)?)));
-        self.homes.par_iter_mut().with_min_len(1024).zip(&cells.slices).for_each(|(home, slice)| {
-            *home = match usual {
-                Some((cell, usual)) if value(slice) == Some(usual) => cell,
-                _ => slice.cell,
-            };
-        });
-        least
-    }
-
-    pub fn view(&self) -> Inertia<'_> {
-        Inertia { columns: self.columns.view(), homes: &self.homes }
-    }
-
-    pub fn bytes(&self) -> usize {
-        self.columns.bytes() + self.homes.len() * size_of::<u32>()
-    }
-}
-
-/// The inertia of slices, by their number.
-#[derive(Clone, Copy)]
-pub(super) struct Inertia<'a> {
-    columns: View<'a, 3>,
-    homes: &'a [u32],
-}
-
-impl Inertia<'_> {
-    #[inline(always)]
-    pub fn masses(&self, slice: usize) -> Lane {
-        self.columns.lane(0, self.homes[slice])
-    }
-
-    /// dt² of particles that are free.
-    #[inline(always)]
-    pub fn gains(&self, slice: usize) -> Lane {
-        self.columns.lane(1, self.homes[slice])
-    }
-
-    /// D⁻¹.
-    #[inline(always)]
-    pub fn inverses(&self, slice: usize) -> Lane {
-        self.columns.lane(2, self.homes[slice])
-    }
 }
 
 /// Eight cells in a pass over columns.
@@ -212,10 +128,10 @@ fn sum_around<const CORNERS: bool>(columns: View<3>, column: usize, slice: &Slic
 
 /// D_0 of a column.
 #[inline(always)]
-fn slope_along<const CORNERS: bool>(columns: View<9>, column: usize, slice: &Slice, w: &Weights) -> Lane {
+fn slope_along<const CORNERS: bool>(columns: View<9>, column: usize, sources: &Sources, w: &Weights) -> Lane {
     let row = |cell: u32| columns.row(column, cell);
-    let [up, down, front, back, uf, ub, df, db] = slice.around;
-    let own = row(slice.cell);
+    let [up, down, front, back, uf, ub, df, db] = sources.around;
+    let own = row(sources.own);
     let (a, b, c, d) = (row(up), row(down), row(front), row(back));
     let sides = ((a[2] + b[2]) + (c[2] + d[2])) - ((a[0] + b[0]) + (c[0] + d[0]));
     let sum = sides.mul_add(Lane::splat(w.b[1]), (own[2] - own[0]) * Lane::splat(w.b[0]));
@@ -255,11 +171,10 @@ pub(super) struct Smoothed<'a> {
 impl Smoothed<'_> {
     /// strength Σ_j V_i V_j W_ij v_ji.
     #[inline(always)]
-    fn force<const CORNERS: bool>(&self, slice: &Slice, xsph: &Xsph) -> Vec3x8 {
-        let sum = xsph.sums.view().lane(0, slice.cell);
+    fn force<const CORNERS: bool>(&self, slice: &Slice, kind: &Kind, weights: [f32; 3]) -> Vec3x8 {
         let part = |k: usize| {
-            let around = sum_around::<CORNERS>(self.velocities, k, slice, xsph.weights);
-            (around - self.velocities.lane(k, slice.cell) * sum) * Lane::splat(self.strength)
+            let around = sum_around::<CORNERS>(self.velocities, k, slice, weights);
+            (around - self.velocities.lane(k, slice.cell) * kind.xsph_sum) * Lane::splat(self.strength)
         };
         Vec3x8::new(part(0), part(1), part(2))
     }
@@ -278,26 +193,28 @@ impl Cells {
     /// Pass 1 of the product y = (M + dt² K) p: T, and y without it.
     pub(super) fn respond(
         &self,
-        tasks: &[Task],
+        band: &Band,
         frame: Frame,
         p: View<3>,
         (stresses, y): (&mut Columns<9>, &mut Columns<3>),
     ) {
         if self.weights.has_corners {
-            self.respond_with::<true>(tasks, frame, p, (stresses, y))
+            self.respond_with::<true>(band, frame, p, (stresses, y))
         } else {
-            self.respond_with::<false>(tasks, frame, p, (stresses, y))
+            self.respond_with::<false>(band, frame, p, (stresses, y))
         }
     }
 
     fn respond_with<const CORNERS: bool>(
         &self,
-        tasks: &[Task],
+        band: &Band,
         frame: Frame,
         p: View<3>,
         (stresses, y): (&mut Columns<9>, &mut Columns<3>),
     ) {
-        let ([t0, t1, t2, t3, t4, t5, t6, t7, t8], [y0, y1, y2]) = (stresses.of(tasks), y.of(tasks));
+        let tasks = self.tasks_of(band);
+        let ([t0, t1, t2, t3, t4, t5, t6, t7, t8], [y0, y1, y2]) =
+            (stresses.at(band.slot.clone()), y.of(tasks));
         each(tasks, [t0, t1, t2, t3, t4, t5, t6, t7, t8, y0, y1, y2], |task, columns| {
             let [t0, t1, t2, t3, t4, t5, t6, t7, t8, y0, y1, y2] = columns;
             let mut stresses = [t0, t1, t2, t3, t4, t5, t6, t7, t8];
@@ -311,10 +228,33 @@ impl Cells {
                 put(y0, at, y.x);
                 put(y1, at, y.y);
                 put(y2, at, y.z);
-                let [a, b, c] = self.response(frame, (own, slopes), slice).c;
+                let [a, b, c] = self.response(frame, (own, slopes), (slice, number)).c;
                 put_all(&mut stresses, at, [a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z]);
+                self.clear_after(number, task, &mut stresses);
             }
         });
+    }
+
+    pub(super) fn tasks_of(&self, band: &Band) -> &[Task] {
+        &self.tasks()[band.tasks.clone()]
+    }
+
+    /// Between slices are zeros, whatever the band that had the slot before left there.
+    #[inline(always)]
+    fn clear_after<const N: usize>(&self, slice: usize, task: &Task, stresses: &mut [&mut [f32]; N]) {
+        if !self.cut.clears {
+            return;
+        }
+        let cell_of = |slice: &Slice| slice.cell as usize;
+        let mut start = cell_of(&self.slices[slice]) + LANES - task.cells.start;
+        let next = self.slices.get(slice + 1).map_or(task.cells.end, cell_of) - task.cells.start;
+        while start + LANES <= next {
+            put_all(stresses, start, [Lane::ZERO; N]);
+            start += LANES;
+        }
+        if start < next {
+            stresses.iter_mut().for_each(|column| column[start..next].fill(0.0));
+        }
     }
 
     /// Pass 2: of every eight cells dt² times the forces of T, to be taken from the product by `finish`; returns the sum of
@@ -344,10 +284,10 @@ impl Cells {
         let sums = sum(tasks, columns, |task, mut columns| {
             let mut sum = Lane::ZERO;
             for number in task.slices.clone() {
-                let slice = &self.slices[number];
-                let at = slice.cell as usize - task.cells.start;
-                let f = self.force::<CORNERS>(t, slice) * inertia.gains(number);
-                sum += finish(&mut columns, Place { slice: number, cell: slice.cell, at }, f);
+                let sources = &self.cut.sources[number];
+                let at = sources.cell as usize - task.cells.start;
+                let f = self.force::<CORNERS>(t, sources) * inertia.gains(number);
+                sum += finish(&mut columns, Place { slice: number, cell: sources.cell, at }, f);
             }
             DVec2::new(total(sum), 0.0)
         });
@@ -363,16 +303,16 @@ impl Cells {
     pub(super) fn deform(
         &self,
         (stiffness, turn): (Stiffness, Quatx8),
-        (u, lambdas, smoothed): (View<3>, View<1>, Option<Smoothed>),
+        (u, inertia, smoothed): (View<3>, Inertia, Option<Smoothed>),
         (rotations, stresses): (&mut Columns<4>, &mut Columns<9>),
         forces: &mut Columns<3>,
     ) -> Deformation {
         if self.weights.has_corners {
-            self.deform_with::<true>((stiffness, turn), (u, lambdas, smoothed), (rotations, stresses), forces)
+            self.deform_with::<true>((stiffness, turn), (u, inertia, smoothed), (rotations, stresses), forces)
         } else {
             self.deform_with::<false>(
                 (stiffness, turn),
-                (u, lambdas, smoothed),
+                (u, inertia, smoothed),
                 (rotations, stresses),
                 forces,
             )
@@ -382,31 +322,29 @@ impl Cells {
     fn deform_with<const CORNERS: bool>(
         &self,
         (stiffness, turn): (Stiffness, Quatx8),
-        (u, lambdas, smoothed): (View<3>, View<1>, Option<Smoothed>),
+        (u, inertia, smoothed): (View<3>, Inertia, Option<Smoothed>),
         (rotations, stresses): (&mut Columns<4>, &mut Columns<9>),
         forces: &mut Columns<3>,
     ) -> Deformation {
         // band after band, as products do: the stresses are then still in the cache
         let mut extreme = Deformation::none(usize::MAX);
-        for k in 0..self.bands.len() + 1 {
-            if let Some(band) = self.bands.get(k) {
+        let bands = &self.cut.bands;
+        for k in 0..bands.len() + 1 {
+            if let Some(band) = bands.get(k) {
                 let written = (&mut *rotations, &mut *stresses, &mut *forces);
-                let found = self.strain::<CORNERS>(
-                    &self.tasks[band.clone()],
-                    (stiffness, turn),
-                    (u, lambdas),
-                    written,
-                );
+                let found = self.strain::<CORNERS>(band, (stiffness, turn), (u, inertia), written);
                 extreme = extreme.larger(found);
             }
-            if let Some(band) = k.checked_sub(1).and_then(|k| self.bands.get(k)) {
-                let (tasks, t) = (&self.tasks[band.clone()], stresses.view());
+            if let Some(band) = k.checked_sub(1).and_then(|k| bands.get(k)) {
+                let (tasks, t) = (self.tasks_of(band), stresses.view());
                 each(tasks, forces.of(tasks), |task, [y0, y1, y2]| {
-                    for slice in &self.slices[task.slices.clone()] {
-                        let at = slice.cell as usize - task.cells.start;
-                        let mut f = self.force::<CORNERS>(t, slice);
-                        if let (Some(smoothed), Some(xsph)) = (smoothed, &self.xsph) {
-                            f = f + smoothed.force::<CORNERS>(slice, xsph);
+                    for number in task.slices.clone() {
+                        let sources = &self.cut.sources[number];
+                        let at = sources.cell as usize - task.cells.start;
+                        let mut f = self.force::<CORNERS>(t, sources);
+                        if let (Some(smoothed), Some(weights)) = (smoothed, self.xsph) {
+                            let slice = &self.slices[number];
+                            f = f + smoothed.force::<CORNERS>(slice, self.kind(slice.kind), weights);
                         }
                         for (column, f) in [(&mut *y0, f.x), (&mut *y1, f.y), (&mut *y2, f.z)] {
                             let value = lane(column, at) + f;
@@ -422,18 +360,21 @@ impl Cells {
     /// Rotations, stresses T and the forces without those of T.
     fn strain<const CORNERS: bool>(
         &self,
-        tasks: &[Task],
+        band: &Band,
         (stiffness, turn): (Stiffness, Quatx8),
-        (u, lambdas): (View<3>, View<1>),
+        (u, inertia): (View<3>, Inertia),
         (rotations, stresses, forces): (&mut Columns<4>, &mut Columns<9>, &mut Columns<3>),
     ) -> Deformation {
-        let ([t0, t1, t2, t3, t4, t5, t6, t7, t8], [y0, y1, y2]) = (stresses.of(tasks), forces.of(tasks));
+        let tasks = self.tasks_of(band);
+        let ([t0, t1, t2, t3, t4, t5, t6, t7, t8], [y0, y1, y2]) =
+            (stresses.at(band.slot.clone()), forces.of(tasks));
         let [x, y, z, w] = rotations.of(tasks);
         let columns = [t0, t1, t2, t3, t4, t5, t6, t7, t8, y0, y1, y2, x, y, z, w];
         let back = turn.conjugate();
         let work = |task: &Task, mut columns: [&mut [f32]; 16]| {
             let mut extreme = Deformation::none(usize::MAX);
-            for slice in &self.slices[task.slices.clone()] {
+            for number in task.slices.clone() {
+                let slice = &self.slices[number];
                 let at = slice.cell as usize - task.cells.start;
                 let turned = |k: usize| lane(columns[12 + k], at);
                 let before = Quatx8 { x: turned(0), y: turned(1), z: turned(2), w: turned(3) };
@@ -453,12 +394,15 @@ impl Cells {
                     Some(null) => fit + bend.mul_mat(null),
                 };
                 let strain = carried - bend;
-                let stress = stiffness.respond(lambdas.lane(0, slice.cell), rotation, strain);
+                let stress =
+                    stiffness.respond(self.lambda(stiffness, inertia, (slice, number)), rotation, strain);
                 let [a, b, c] = (self.spread(slice, stress) - carried.scale(Lane::splat(stiffness.z))).c;
                 let y = pull * Lane::splat(2.0 * stiffness.z);
                 let q = turn.mul_quat(q);
                 let values = [a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z, y.x, y.y, y.z, q.x, q.y, q.z, q.w];
                 put_all(&mut columns, at, values);
+                let (stresses, _) = columns.split_first_chunk_mut::<9>().expect("nine of them");
+                self.clear_after(number, task, stresses);
                 self.note(slice, deformation.norm_squared(), &mut extreme);
             }
             extreme
@@ -483,7 +427,7 @@ impl Cells {
         let y = Sums::of::<CORNERS>(p, 1, slice, w);
         let z = Sums::of::<CORNERS>(p, 2, slice, w);
         let own = Vec3x8::new(x.own, y.own, z.own);
-        let pull = Vec3x8::new(x.sum, y.sum, z.sum) - own * self.beta_sums.view().lane(0, slice.cell);
+        let pull = Vec3x8::new(x.sum, y.sum, z.sum) - own * self.kind(slice.kind).beta_sum;
         let column = |k: usize| Vec3x8::new(x.slopes[k], y.slopes[k], z.slopes[k]);
         Seen { own, slopes: Mat3x8 { c: [column(0), column(1), column(2)] }, pull }
     }
@@ -494,9 +438,9 @@ impl Cells {
         if slice.is_inside {
             return slopes.scale(Lane::splat(self.weights.c));
         }
-        let [mx, my, mz] = self.missing.view().lanes(slice.cell);
-        let u = slopes - Mat3x8 { c: [own * mx, own * my, own * mz] };
-        u.mul_mat(self.correction(slice.cell))
+        let Kind { missing: [x, y, z], correction, .. } = self.kind(slice.kind);
+        let u = slopes - Mat3x8 { c: [own * *x, own * *y, own * *z] };
+        u.mul_mat(correction.full())
     }
 
     /// V P C.
@@ -505,75 +449,72 @@ impl Cells {
         if slice.is_inside {
             stress.scale(Lane::splat(self.weights.c * self.volume))
         } else {
-            stress.scale(Lane::splat(self.volume)).mul_mat(self.correction(slice.cell))
+            stress.scale(Lane::splat(self.volume)).mul_mat(self.kind(slice.kind).correction.full())
         }
     }
 
     #[inline(always)]
-    fn correction(&self, cell: u32) -> Mat3x8 {
-        full(self.corrections.view().lanes(cell))
+    fn kind(&self, number: u32) -> &Kind {
+        &self.kinds[number as usize]
     }
 
     /// N' of eight cells, if one of them may have one.
     #[inline(always)]
     fn null(&self, slice: &Slice) -> Option<Mat3x8> {
-        let nulls = self.nulls.as_ref().filter(|_| !slice.is_inside)?;
-        Some(full(nulls.view().lanes(slice.cell)))
+        (self.is_flat && !slice.is_inside).then(|| self.kind(slice.kind).null.full())
+    }
+
+    #[inline(always)]
+    fn lambda(&self, stiffness: Stiffness, inertia: Inertia, (slice, number): (&Slice, usize)) -> Lane {
+        match slice.is_inside {
+            true => Lane::splat(stiffness.lambda),
+            false => inertia.lambdas(number),
+        }
     }
 
     /// T of a product.
     #[inline(always)]
-    fn response(&self, frame: Frame, (own, slopes): (Vec3x8, Mat3x8), slice: &Slice) -> Mat3x8 {
+    fn response(
+        &self,
+        frame: Frame,
+        (own, slopes): (Vec3x8, Mat3x8),
+        (slice, number): (&Slice, usize),
+    ) -> Mat3x8 {
         let fit = self.fit(own, slopes, slice);
         let [x, y, z, w] = frame.rotations.lanes(slice.cell);
         let rotation = Quatx8 { x, y, z, w }.matrix();
-        let lambda = match slice.is_inside {
-            true => Lane::splat(frame.stiffness.lambda),
-            false => frame.lambdas.lane(0, slice.cell),
-        };
+        let lambda = self.lambda(frame.stiffness, frame.inertia, (slice, number));
         let stress = frame.stiffness.respond(lambda, rotation, fit);
         self.spread(slice, stress) - fit.scale(Lane::splat(frame.stiffness.z))
     }
 
     /// Pass 2: Σ_j (T_i + T_j) b_ij.
     #[inline(always)]
-    fn force<const CORNERS: bool>(&self, t: View<9>, slice: &Slice) -> Vec3x8 {
+    fn force<const CORNERS: bool>(&self, t: View<9>, sources: &Sources) -> Vec3x8 {
         let w = &self.weights;
-        let [up, down, front, back, uf, ub, df, db] = slice.around;
+        let [up, down, front, back, uf, ub, df, db] = sources.around;
         let (first, second) = ([up, down, uf, ub, df, db], [front, back, uf, df, ub, db]);
-        let x = slope_along::<CORNERS>(t, 0, slice, w)
+        let x = slope_along::<CORNERS>(t, 0, sources, w)
             + (slope_across::<CORNERS>(t, 3, first, w) + slope_across::<CORNERS>(t, 6, second, w));
-        let y = slope_along::<CORNERS>(t, 1, slice, w)
+        let y = slope_along::<CORNERS>(t, 1, sources, w)
             + (slope_across::<CORNERS>(t, 4, first, w) + slope_across::<CORNERS>(t, 7, second, w));
-        let z = slope_along::<CORNERS>(t, 2, slice, w)
+        let z = slope_along::<CORNERS>(t, 2, sources, w)
             + (slope_across::<CORNERS>(t, 5, first, w) + slope_across::<CORNERS>(t, 8, second, w));
         let f = Vec3x8::new(x, y, z);
-        if slice.is_inside {
+        if sources.is_inside {
             return f;
         }
-        let [mx, my, mz] = self.missing.view().lanes(slice.cell);
-        let t: [Lane; 9] = t.lanes(slice.cell);
+        let [mx, my, mz] = self.kind(sources.kind).missing;
+        let t: [Lane; 9] = t.lanes(sources.own);
         let column = |k: usize| Vec3x8::new(t[k], t[k + 1], t[k + 2]);
         f + Mat3x8 { c: [column(0), column(3), column(6)] }.mul_vec(Vec3x8::new(mx, my, mz))
     }
 }
 
-/// A symmetric matrix from its entries xx, yy, zz, xy, xz, yz.
-#[inline(always)]
-fn full([xx, yy, zz, xy, xz, yz]: [Lane; 6]) -> Mat3x8 {
-    Sym3x8 { xx, yy, zz, xy, xz, yz }.full()
-}
-
 impl Stiffness {
     /// With what else a product reads.
-    pub(super) fn frame<'a>(
-        self,
-        rotations: &'a Columns<4>,
-        inertia: &'a InertiaColumns,
-        lambdas: &'a Columns<1>,
-    ) -> Frame<'a> {
-        let (rotations, inertia, lambdas) = (rotations.view(), inertia.view(), lambdas.view());
-        Frame { stiffness: self, rotations, inertia, lambdas }
+    pub(super) fn frame<'a>(self, rotations: &'a Columns<4>, inertia: &'a Inertias) -> Frame<'a> {
+        Frame { stiffness: self, rotations: rotations.view(), inertia: inertia.view() }
     }
 
     /// dP = R (2 mu sym(RᵀdF) + lambda tr(RᵀdF) I).
