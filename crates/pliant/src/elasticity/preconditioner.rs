@@ -80,16 +80,17 @@ impl BodyPreconditioner {
 
     /// The same of K, with these moduli and this zero-energy stiffness.
     pub fn mean_stiffness(&self, i: usize, (mu, lambda, z): (f32, f32, f32)) -> f32 {
-        let block = self.diagonals[i].block(System::Whole, mu, lambda, z);
-        (block.x_axis.x + block.y_axis.y + block.z_axis.z) / 3.0
+        let diagonal = &self.diagonals[i];
+        let size = diagonal.size();
+        (mu + lambda) * size / 3.0 + mu * size + z * diagonal.zero_energy
     }
 
     /// What tells particles apart whose diagonals differ by more than rounding, whatever the moduli.
     pub fn mark(&self, i: usize) -> [u32; 3] {
         // numbers without their last four bits
         let mark = |number: f32| (number.to_bits() + 8) >> 4;
-        let Diagonal { gradients: W, zero_energy, rank } = self.diagonals[i];
-        [mark(W.x_axis.x + W.y_axis.y + W.z_axis.z), mark(zero_energy), rank]
+        let diagonal = &self.diagonals[i];
+        [mark(diagonal.size()), mark(diagonal.zero_energy), diagonal.rank]
     }
 
     /// The grids of the system it is set for, if there are any.
@@ -189,11 +190,15 @@ impl linear::Preconditioner for BodyPreconditioner {
 }
 
 impl Diagonal {
+    /// Σ V_k |w_k|².
+    fn size(&self) -> f32 {
+        self.gradients.x_axis.x + self.gradients.y_axis.y + self.gradients.z_axis.z
+    }
+
     /// The block of K or K_s: of V (mu |dF + R dFᵀ R|²/2 + lambda (R : dF)²) with dF = p ⊗ w.
     fn block(&self, system: System, mu: f32, lambda: f32, z: f32) -> glam::Mat3 {
-        let W = self.gradients;
+        let (W, size) = (self.gradients, self.size());
         let scalar = |s: f32| glam::Mat3::from_diagonal(glam::Vec3::splat(s));
-        let size = W.x_axis.x + W.y_axis.y + W.z_axis.z;
         match system {
             System::Whole => W * (mu + lambda) + scalar(mu * size + z * self.zero_energy),
             System::Stretch => scalar(2.0 * mu * size + z * self.zero_energy),

@@ -2,6 +2,7 @@
 
 use super::{Cells, NOBODY};
 use crate::math::{LANES, Lane};
+use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// What tells particles apart that have another inertia: marks of their diagonals, and another one.
@@ -38,10 +39,10 @@ impl Inertias {
     }
 
     /// Sets them all; returns the least m / D of a particle that is free.
-    pub fn set(&mut self, cells: &Cells, inertia: impl Fn(usize) -> ParticleInertia) -> f32 {
-        let mut least = 1.0f32;
-        let of_slice = |&example: &u32| {
-            let mut lanes = [[0.0; LANES]; 4];
+    pub fn set(&mut self, cells: &Cells, inertia: impl Fn(usize) -> ParticleInertia + Sync) -> f32 {
+        self.table.resize(self.examples.len(), [Lane::ZERO; 4]);
+        let set = |(slot, &example): (&mut [Lane; 4], &u32)| {
+            let (mut lanes, mut least) = ([[0.0; LANES]; 4], 1.0f32);
             for (k, i) in cells.particles_of(&cells.slices[example as usize]).into_iter().enumerate() {
                 let inertia = i.map_or([0.0; 4], &inertia);
                 lanes.iter_mut().zip(inertia).for_each(|(lane, number)| lane[k] = number);
@@ -50,11 +51,11 @@ impl Inertias {
                     least = least.min(mass * inverse);
                 }
             }
-            lanes.map(Lane::from)
+            *slot = lanes.map(Lane::from);
+            least
         };
-        self.table.clear();
-        self.table.extend(self.examples.iter().map(of_slice));
-        least
+        let rows = self.table.par_iter_mut().zip(&self.examples).with_min_len(256);
+        rows.map(set).reduce(|| 1.0, f32::min)
     }
 
     pub fn view(&self) -> Inertia<'_> {

@@ -159,6 +159,17 @@ impl Cells {
         self.cut.bands.len()
     }
 
+    /// Must bands clear what others left in their slot?
+    #[cfg(test)]
+    pub fn clears_slots(&self) -> bool {
+        self.cut.clears
+    }
+
+    #[cfg(test)]
+    pub fn kind_count(&self) -> usize {
+        self.kinds.len()
+    }
+
     fn tasks(&self) -> &[Task] {
         &self.cut.tasks
     }
