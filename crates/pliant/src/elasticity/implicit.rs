@@ -410,7 +410,6 @@ impl ImplicitSolver {
         if let (Some(cells), Some(solver)) = (&body.rest.cells, &mut self.cells) {
             let particles = Particles { masses: &self.masses, held: &self.held };
             solver.set(cells, body, particles, dt, &self.preconditioner);
-            solver.turn(cells, body);
         }
     }
 

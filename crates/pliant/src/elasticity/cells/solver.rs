@@ -12,7 +12,7 @@ use super::cycle::Cycle;
 use super::inertia::Inertias;
 use super::past::{Past, STEPS};
 use super::stencil::{Smoothed, Stiffness};
-use super::{Cells, Task};
+use super::{Cells, NOBODY, Task};
 use crate::elasticity::preconditioner::BodyPreconditioner;
 use crate::elasticity::{Deformation, ElasticBody, SolveTolerance};
 use crate::linear::{Breakdown, Multigrid, Solved};
@@ -110,7 +110,7 @@ impl CellSolver {
         }
     }
 
-    /// Sets the system for the moduli that the body has.
+    /// Sets the system for the rotations and moduli that the body has.
     pub fn set(
         &mut self,
         cells: &Cells,
@@ -141,6 +141,7 @@ impl CellSolver {
                 [masses[i], gain, 1.0 / diagonal, body.lambda_of(i) as f32]
             });
         }
+        self.turn(cells, body);
     }
 
     /// Sees to it that cycles are for the body's moduli.
@@ -149,12 +150,24 @@ impl CellSolver {
     }
 
     /// Takes the body's rotations.
-    pub fn turn(&mut self, cells: &Cells, body: &ElasticBody) {
-        let turns = Turns::of(cells, body);
+    fn turn(&mut self, cells: &Cells, body: &ElasticBody) {
+        let axes = Quatx8::splat(Quat::from_mat3(&cells.axes));
+        // cells of nobody turn with the frame: there is nothing to find for them
+        let nobody = body.rotation(body.rest.middle).as_quat().to_array();
         each(cells.tasks(), self.rotations.of(cells.tasks()), |task, mut columns| {
             for slice in &cells.slices[task.slices.clone()] {
-                let at = slice.cell as usize - task.cells.start;
-                put_all(&mut columns, at, turns.of_particles(cells.particles_of(slice)));
+                let mut parts = nobody.map(|part| [part; LANES]);
+                for (k, &i) in cells.particle_of[slice.cell as usize..][..LANES].iter().enumerate() {
+                    if i != NOBODY {
+                        let (q, at) = (&body.rotations[i as usize / LANES], i as usize % LANES);
+                        for (slot, part) in parts.iter_mut().zip([&q.x, &q.y, &q.z, &q.w]) {
+                            slot[k] = part.as_array()[at];
+                        }
+                    }
+                }
+                let [x, y, z, w] = parts.map(Lane::from);
+                let q = Quatx8 { x, y, z, w }.mul_quat(axes);
+                put_all(&mut columns, slice.cell as usize - task.cells.start, [q.x, q.y, q.z, q.w]);
             }
         });
     }
@@ -179,36 +192,25 @@ impl CellSolver {
         let (to_frame, to_axes) = (frame.transpose(), cells.axes.transpose());
         let displacement =
             |i: usize| (to_frame * (positions(i) - center) - to_axes * (rest[i] - rest_center)).as_vec3();
+        spread(cells, displacement, &mut self.p);
         let strength = body.constants.xsph_density as f32;
-        // r serves for the velocities until it is the residual
-        let velocity = |i: usize| (to_frame * (velocities[i] - velocities[middle])).as_vec3();
-        let turns = Turns::of(cells, body);
-        let tasks = cells.tasks();
-        let ([p0, p1, p2], [r0, r1, r2]) = (self.p.of(tasks), self.r.of(tasks));
-        let [x, y, z, w] = self.rotations.of(tasks);
-        each(tasks, [p0, p1, p2, r0, r1, r2, x, y, z, w], |task, [p0, p1, p2, r0, r1, r2, x, y, z, w]| {
-            for slice in &cells.slices[task.slices.clone()] {
-                let at = slice.cell as usize - task.cells.start;
-                let particles = cells.particles_of(slice);
-                put_all(&mut [&mut *p0, &mut *p1, &mut *p2], at, lanes_of(particles, displacement));
-                if strength > 0.0 {
-                    put_all(&mut [&mut *r0, &mut *r1, &mut *r2], at, lanes_of(particles, velocity));
-                }
-                put_all(&mut [&mut *x, &mut *y, &mut *z, &mut *w], at, turns.of_particles(particles));
-            }
-        });
+        if strength > 0.0 {
+            // r serves for the velocities until it is the residual
+            spread(cells, |i| (to_frame * (velocities[i] - velocities[middle])).as_vec3(), &mut self.r);
+        }
         let CellSolver { stiffness, inertia, rotations, p, q, r, stresses, .. } = self;
         let smoothed = (strength > 0.0).then(|| Smoothed { velocities: r.view(), strength });
         let read = (p.view(), inertia.view(), smoothed);
         let deformation = cells.deform((*stiffness, Quatx8::splat(turn)), read, (rotations, stresses), q);
         let (q, rotations, frame) = (q.view(), rotations.view(), frame.as_mat3());
+        body.forces.par_iter_mut().with_min_len(1024).zip(&cells.cell_of).for_each(|(force, &cell)| {
+            *force = frame * q.vector(cell);
+        });
         let back = Quatx8::splat(Quat::from_mat3(&cells.axes).conjugate());
-        let chunks = body.rotations.par_iter_mut().with_min_len(128);
-        let chunks = chunks.zip(body.forces.par_chunks_mut(LANES)).zip(cells.cell_of.par_chunks(LANES));
-        chunks.for_each(|((rotation, forces), cells)| {
+        let chunks = body.rotations.par_iter_mut().with_min_len(128).zip(cells.cell_of.par_chunks(LANES));
+        chunks.for_each(|(rotation, cells)| {
             let mut parts = [rotation.x, rotation.y, rotation.z, rotation.w].map(Lane::to_array);
-            for (k, (force, &cell)) in forces.iter_mut().zip(cells).enumerate() {
-                *force = frame * q.vector(cell);
+            for (k, &cell) in cells.iter().enumerate() {
                 parts.iter_mut().enumerate().for_each(|(part, lane)| lane[k] = rotations.get(part, cell));
             }
             let [x, y, z, w] = parts.map(Lane::from);
@@ -224,17 +226,20 @@ impl CellSolver {
             let mut squares = [Lane::ZERO; 2];
             for slice in &cells.slices[task.slices.clone()] {
                 let at = slice.cell as usize - task.cells.start;
-                let mut both = [[Vec3::ZERO; LANES]; 2];
+                let mut lanes = [[[0.0; LANES]; 3]; 2];
                 for (k, i) in cells.particles_of(slice).into_iter().enumerate() {
-                    if let Some(i) = i {
-                        [both[0][k], both[1][k]] = of(i);
+                    let Some(i) = i else { continue };
+                    for (lanes, vector) in lanes.iter_mut().zip(of(i)) {
+                        (lanes[0][k], lanes[1][k], lanes[2][k]) = (vector.x, vector.y, vector.z);
                     }
                 }
-                let both = both.map(lanes);
-                for (squares, lanes) in squares.iter_mut().zip(both) {
-                    *squares = lanes.into_iter().fold(*squares, |sum, lane| lane.mul_add(lane, sum));
+                for (squares, lanes) in squares.iter_mut().zip(&lanes) {
+                    for lane in lanes {
+                        *squares = Lane::from(*lane).mul_add(Lane::from(*lane), *squares);
+                    }
                 }
-                put_all(&mut [&mut *x, &mut *y, &mut *z], at, both[0]);
+                let [right, _] = lanes.map(|lanes| lanes.map(Lane::from));
+                put_all(&mut [&mut *x, &mut *y, &mut *z], at, right);
             }
             squares.map(total).into()
         });
@@ -496,56 +501,11 @@ impl CellSolver {
 
 /// Puts vectors of particles into columns.
 pub(super) fn spread(cells: &Cells, vector: impl Fn(usize) -> Vec3 + Sync, columns: &mut Columns<3>) {
-    each(cells.tasks(), columns.of(cells.tasks()), |task, mut columns| {
-        for slice in &cells.slices[task.slices.clone()] {
-            let at = slice.cell as usize - task.cells.start;
-            put_all(&mut columns, at, lanes_of(cells.particles_of(slice), &vector));
-        }
-    });
-}
-
-/// Vectors of eight particles; of nobody, zero.
-#[inline(always)]
-fn lanes_of(particles: [Option<usize>; LANES], vector: impl Fn(usize) -> Vec3) -> [Lane; 3] {
-    lanes(particles.map(|i| i.map_or(Vec3::ZERO, &vector)))
-}
-
-/// Eight vectors, component by component.
-#[inline(always)]
-fn lanes(vectors: [Vec3; LANES]) -> [Lane; 3] {
-    [vectors.map(|v| v.x), vectors.map(|v| v.y), vectors.map(|v| v.z)].map(Lane::from)
-}
-
-/// The rotations of a body's particles, as cells have them.
-struct Turns<'a> {
-    rotations: &'a [Quatx8],
-    /// Cells of nobody turn with the frame: there is nothing to find for them.
-    nobody: [f32; 4],
-    axes: Quatx8,
-}
-
-impl<'a> Turns<'a> {
-    fn of(cells: &Cells, body: &'a ElasticBody) -> Turns<'a> {
-        Turns {
-            rotations: &body.rotations,
-            nobody: body.rotation(body.rest.middle).as_quat().to_array(),
-            axes: Quatx8::splat(Quat::from_mat3(&cells.axes)),
-        }
-    }
-
-    /// R' of eight particles.
-    #[inline(always)]
-    fn of_particles(&self, particles: [Option<usize>; LANES]) -> [Lane; 4] {
-        let mut parts = self.nobody.map(|part| [part; LANES]);
-        for (k, i) in particles.into_iter().enumerate() {
-            let Some(i) = i else { continue };
-            let q = &self.rotations[i / LANES];
-            for (slot, part) in parts.iter_mut().zip([&q.x, &q.y, &q.z, &q.w]) {
-                slot[k] = part.as_array()[i % LANES];
+    each(cells.tasks(), columns.of(cells.tasks()), |task, [x, y, z]| {
+        for (cell, &i) in cells.particle_of[task.cells.clone()].iter().enumerate() {
+            if i != NOBODY {
+                Vec3 { x: x[cell], y: y[cell], z: z[cell] } = vector(i as usize);
             }
         }
-        let [x, y, z, w] = parts.map(Lane::from);
-        let q = Quatx8 { x, y, z, w }.mul_quat(self.axes);
-        [q.x, q.y, q.z, q.w]
-    }
+    });
 }
