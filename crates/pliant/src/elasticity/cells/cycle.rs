@@ -84,7 +84,7 @@ fn highest_eigenvalue(cells: &Cells, preconditioner: &BodyPreconditioner, stiffn
     let Stiffness { two_mu, lambda, z } = stiffness;
     let diagonal = |i: usize| preconditioner.mean_stiffness(i, (0.5 * two_mu, lambda, z));
     system.inertia.sort(cells, |i| (preconditioner.mark(i), 0));
-    system.inertia.set(cells, |i| [0.0, 1.0, 1.0 / diagonal(i), lambda]);
+    system.inertia.set(cells, |i| [0.0, 1.0, diagonal(i), lambda]);
     for &cell in &cells.cell_of {
         system.rotations.set(cell as usize, [0.0, 0.0, 0.0, 1.0]);
     }
@@ -105,7 +105,7 @@ fn highest_eigenvalue(cells: &Cells, preconditioner: &BodyPreconditioner, stiffn
                 let inverse = inertia.inverses(number);
                 for k in 0..3 {
                     let p = lane(columns[k], at);
-                    size = (p * p / inverse.fast_max(Lane::splat(f32::MIN_POSITIVE))) + size;
+                    size = (p * p).mul_add(inertia.diagonals(number), size);
                     put(columns[k], at, q.lane(k, slice.cell) * inverse * scale);
                 }
             }
@@ -236,8 +236,9 @@ impl Cycle {
                     product = z.mul_add(r.lane(k, cell), product);
                 }
             }
-            product
+            [product, Lane::ZERO]
         })
+        .x
     }
 
     /// d = P (V-cycle of the grids) Pᵀ rest, z += d.

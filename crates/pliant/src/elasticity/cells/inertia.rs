@@ -7,14 +7,16 @@ use std::collections::HashMap;
 
 /// What tells particles apart that have another inertia: marks of their diagonals, and another one.
 pub(super) type Mark = ([u32; 3], u32);
-/// Mass m [kg]; dt², zero if it is held; D⁻¹; lambda: flat neighbourhoods have another one.
+/// Mass m [kg]; dt², zero if it is held; D; lambda: flat neighbourhoods have another one.
 pub(super) type ParticleInertia = [f32; 4];
+/// The same of eight, and D⁻¹.
+type SliceInertia = [Lane; 5];
 
 /// The inertia of all slices; of nobody, zero.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inertias {
     /// Of slices that differ.
-    table: Vec<[Lane; 4]>,
+    table: Vec<SliceInertia>,
     /// The first slice of each sort.
     examples: Vec<u32>,
     /// Which of the table a slice has.
@@ -40,13 +42,15 @@ impl Inertias {
 
     /// Sets them all; returns the least m / D of a particle that is free.
     pub fn set(&mut self, cells: &Cells, inertia: impl Fn(usize) -> ParticleInertia + Sync) -> f32 {
-        self.table.resize(self.examples.len(), [Lane::ZERO; 4]);
-        let set = |(slot, &example): (&mut [Lane; 4], &u32)| {
-            let (mut lanes, mut least) = ([[0.0; LANES]; 4], 1.0f32);
+        self.table.resize(self.examples.len(), [Lane::ZERO; 5]);
+        let set = |(slot, &example): (&mut SliceInertia, &u32)| {
+            let (mut lanes, mut least) = ([[0.0; LANES]; 5], 1.0f32);
             for (k, i) in cells.particles_of(&cells.slices[example as usize]).into_iter().enumerate() {
-                let inertia = i.map_or([0.0; 4], &inertia);
-                lanes.iter_mut().zip(inertia).for_each(|(lane, number)| lane[k] = number);
-                let [mass, gain, inverse, _] = inertia;
+                let Some(i) = i else { continue };
+                let [mass, gain, diagonal, lambda] = inertia(i);
+                let inverse = 1.0 / diagonal;
+                let numbers = [mass, gain, diagonal, lambda, inverse];
+                lanes.iter_mut().zip(numbers).for_each(|(lane, number)| lane[k] = number);
                 if gain > 0.0 {
                     least = least.min(mass * inverse);
                 }
@@ -63,7 +67,7 @@ impl Inertias {
     }
 
     pub fn bytes(&self) -> usize {
-        self.table.len() * size_of::<[Lane; 4]>()
+        self.table.len() * size_of::<SliceInertia>()
             + (self.examples.len() + self.sorts.len()) * size_of::<u32>()
     }
 }
@@ -71,7 +75,7 @@ impl Inertias {
 /// The inertia of slices, by their number.
 #[derive(Clone, Copy)]
 pub(super) struct Inertia<'a> {
-    table: &'a [[Lane; 4]],
+    table: &'a [SliceInertia],
     sorts: &'a [u32],
 }
 
@@ -87,10 +91,16 @@ impl Inertia<'_> {
         self.table[self.sorts[slice] as usize][1]
     }
 
+    /// D.
+    #[inline(always)]
+    pub fn diagonals(&self, slice: usize) -> Lane {
+        self.table[self.sorts[slice] as usize][2]
+    }
+
     /// D⁻¹.
     #[inline(always)]
     pub fn inverses(&self, slice: usize) -> Lane {
-        self.table[self.sorts[slice] as usize][2]
+        self.table[self.sorts[slice] as usize][4]
     }
 
     #[inline(always)]

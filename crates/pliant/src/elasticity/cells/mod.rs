@@ -19,6 +19,7 @@ mod columns;
 mod cycle;
 mod inertia;
 mod kinds;
+mod leap;
 mod past;
 mod solver;
 mod stencil;

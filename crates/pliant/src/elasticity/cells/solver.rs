@@ -1,15 +1,16 @@
 //! Conjugate gradients on M + dt² K over cells, in as few passes as there are sums to wait for.
 //!
-//! An iteration is four passes over the cells, the first three of them band by band:
-//!   x += a p, p = z + b p;   the two of q = A p, with p·q;   r -= a q, with the size of r and r·z.
-//! z = D⁻¹ r, D the mean of the diagonal's three entries a particle, is computed where it is needed; in stiff bodies z is
-//! that of a cycle over cells and grids (`cycle.rs`). (Blocks of the diagonal turned by R save no iteration: inside a
-//! lattice they are multiples of the identity.) Sums are in single precision within a task and in double precision above,
-//! in an order that no thread changes.
+//! They are preconditioned by D, the mean of the diagonal's three entries a particle, and go several steps at once
+//! (`leap.rs`). (Blocks of the diagonal turned by R save no product: inside a lattice they are multiples of the identity.)
+//! In stiff bodies z = M⁻¹ r is that of a cycle over cells and grids (`cycle.rs`), and an iteration is one step, in four passes,
+//! the first three of them band by band:
+//!   x += a p, p = z + b p;   the two of q = A p, with p·q;   r -= a q, with the size of r.
+//! Sums are in single precision within a task and in double precision above, in an order that no thread changes.
 
 use super::columns::{Columns, View, each, lane, put, put_all, sum, total};
 use super::cycle::Cycle;
 use super::inertia::Inertias;
+use super::leap::Leap;
 use super::past::{Past, STEPS};
 use super::stencil::{Smoothed, Stiffness};
 use super::{Cells, NOBODY, Task};
@@ -30,7 +31,7 @@ pub(in crate::elasticity) struct CellSolver {
     pub(super) inertia: Inertias,
     /// R'.
     pub(super) rotations: Columns<4>,
-    x: Columns<3>,
+    pub(super) x: Columns<3>,
     /// Solutions of the steps before.
     past: Past,
     pub(super) r: Columns<3>,
@@ -41,6 +42,7 @@ pub(in crate::elasticity) struct CellSolver {
     pub(super) stresses: Columns<9>,
     /// The least m / D of a free particle.
     pub(super) least_inertia: f32,
+    pub(super) leap: Leap,
     /// Of stiff bodies.
     cycle: Option<Cycle>,
 }
@@ -78,8 +80,8 @@ pub(super) struct Turn {
 pub(super) enum Direction<'a> {
     /// The combination of past solutions with these factors.
     Expected([f64; STEPS]),
-    /// z + b p; z is D⁻¹ r, if none is given.
-    Turned(Turn, Option<View<'a, 3>>),
+    /// z + b p.
+    Turned(Turn, View<'a, 3>),
 }
 
 /// The particles of a step.
@@ -106,6 +108,7 @@ impl CellSolver {
             past: Past::new(count, 55),
             right_size: 0.0,
             least_inertia: 1.0,
+            leap: Leap::new(cells),
             cycle: None,
         }
     }
@@ -138,7 +141,7 @@ impl CellSolver {
             self.least_inertia = self.inertia.set(cells, |i| {
                 let diagonal = preconditioner.mean_diagonal(body, i, masses[i], dt);
                 let gain = if held[i] { 0.0 } else { dt2 };
-                [masses[i], gain, 1.0 / diagonal, body.lambda_of(i) as f32]
+                [masses[i], gain, diagonal, body.lambda_of(i) as f32]
             });
         }
         self.turn(cells, body);
@@ -283,44 +286,46 @@ impl CellSolver {
         let bound = tolerance.bound();
         let Begun { start, mut a, mut sums, .. } = begun; // x is a p so far
         let mut solved = Solved { products: (start == Start::LastStep) as usize, ..Solved::NOTHING };
-        let mut rz = 0.0;
         let mut cycle = self.cycle.take();
+        let mut rz = 0.0; // of the last iteration with a cycle
         loop {
             solved.residual = self.residual(cells, sums.x, tolerance);
             if !solved.residual.is_finite() {
                 solved.breakdown = Some(Breakdown::NotFinite);
             }
-            if solved.residual <= bound || solved.breakdown.is_some() || solved.iterations == max_iterations {
+            let effort = if grids.is_some() { solved.iterations } else { solved.products };
+            if solved.residual <= bound || solved.breakdown.is_some() || effort >= max_iterations {
                 break;
             }
+            let is_first = solved.iterations == 0;
             if let (Some(cycle), Some(around)) = (&mut cycle, grids.as_deref_mut()) {
                 let product = cycle.solve(self, cells, around);
                 solved.products += 2 * Cycle::SMOOTHING;
-                if Breakdown::of(product).is_some() {
-                    // not positive: go on with the diagonal
-                    (grids, rz) = (None, 0.0);
-                } else {
-                    sums.y = product;
+                if Breakdown::of(product).is_none() {
+                    let b = if rz == 0.0 { 0.0 } else { (product / rz) as f32 };
+                    rz = product;
+                    let turn = Turn { a, b, is_first };
+                    let [_, curvature] =
+                        self.multiply(cells, Some(Direction::Turned(turn, cycle.z.view())));
+                    solved.iterations += 1;
+                    solved.products += 1;
+                    solved.breakdown = Breakdown::of(curvature);
+                    a = if solved.breakdown.is_none() { (rz / curvature) as f32 } else { 0.0 };
+                    sums = self.reduce(cells, a, tolerance);
+                    continue;
                 }
+                grids = None; // not positive: go on with the diagonal
             }
             solved.breakdown = Breakdown::of(sums.y);
             if solved.breakdown.is_some() {
                 break;
             }
-            let b = if rz == 0.0 { 0.0 } else { (sums.y / rz) as f32 };
-            rz = sums.y;
-            let z = cycle.as_ref().filter(|_| grids.is_some()).map(|cycle| cycle.z.view());
-            let turn = Turn { a, b, is_first: solved.iterations == 0 };
-            let [_, curvature] = self.multiply(cells, Some(Direction::Turned(turn, z)));
+            let aim = (sums.y, bound / solved.residual, max_iterations - solved.products);
+            let products;
+            (sums, products) = self.leap(cells, (a, is_first), aim, tolerance);
+            a = 0.0;
             solved.iterations += 1;
-            solved.products += 1;
-            solved.breakdown = Breakdown::of(curvature);
-            if solved.breakdown.is_some() {
-                a = 0.0;
-                break;
-            }
-            a = (rz / curvature) as f32;
-            sums = self.reduce(cells, a, tolerance);
+            solved.products += products;
         }
         self.cycle = cycle;
         solved.converged = solved.breakdown.is_none() && solved.residual <= bound;
@@ -341,9 +346,10 @@ impl CellSolver {
         });
         if solved.breakdown == Some(Breakdown::NotFinite) {
             // the next try must not start from it, nor see it in cells of nobody
-            let CellSolver { past, p, q, r, .. } = self;
+            let CellSolver { past, p, q, r, leap, .. } = self;
             past.clear(cells);
-            [p, q, r].into_iter().for_each(|columns| columns.clear(cells.tasks()));
+            let columns = [p, q, r].into_iter().chain(&mut leap.vectors);
+            columns.for_each(|columns| columns.clear(cells.tasks()));
         }
         solved
     }
@@ -416,74 +422,59 @@ impl CellSolver {
             if let Some(band) = k.checked_sub(2).and_then(|k| bands.get(k)) {
                 let tasks = cells.tasks_of(band);
                 let (p, read) = (self.p.view(), (self.stresses.view(), self.inertia.view()));
-                product += cells.push(tasks, read, self.q.of(tasks), |q, place, f| {
+                let products = cells.push(tasks, read, self.q.of(tasks), |q, place, f| {
                     let (at, mut sum) = (place.at, Lane::ZERO);
                     for (k, f) in [f.x, f.y, f.z].into_iter().enumerate() {
                         let value = lane(q[k], at) - f;
                         put(q[k], at, value);
                         sum = value.mul_add(p.lane(k, place.cell), sum);
                     }
-                    sum
+                    [sum, Lane::ZERO]
                 });
+                product += products.x;
             }
         }
         [gain, product]
     }
 
-    /// r -= a q; the size of r as the tolerance measures it, and r·D⁻¹ r.
+    /// r -= a q, v_0 = D⁻¹ r; the size of r as the tolerance measures it, and r·D⁻¹ r.
     fn reduce(&mut self, cells: &Cells, a: f32, tolerance: SolveTolerance) -> DVec2 {
-        let is_relative = matches!(tolerance, SolveTolerance::Relative(_));
         let a = Lane::splat(a);
-        let (q, inertia) = (self.q.view(), self.inertia.view());
-        sum(cells.tasks(), self.r.of(cells.tasks()), |task, [r0, r1, r2]| {
+        let (q, inertia, tasks) = (self.q.view(), self.inertia.view(), cells.tasks());
+        let ([r0, r1, r2], [v0, v1, v2]) = (self.r.of(tasks), self.leap.vectors[0].of(tasks));
+        sum(tasks, [r0, r1, r2, v0, v1, v2], |task, columns| {
             let (mut size, mut rz) = (Lane::ZERO, Lane::ZERO);
             for number in task.slices.clone() {
                 let slice = &cells.slices[number];
                 let at = slice.cell as usize - task.cells.start;
-                let mut square = Lane::ZERO;
-                let mut lower = |column: &mut [f32], k: usize| {
-                    let r = lane(column, at) - q.lane(k, slice.cell) * a;
-                    put(column, at, r);
+                let (inverse, mut square) = (inertia.inverses(number), Lane::ZERO);
+                for k in 0..3 {
+                    let r = lane(columns[k], at) - q.lane(k, slice.cell) * a;
+                    put(columns[k], at, r);
+                    put(columns[3 + k], at, r * inverse);
                     square = r.mul_add(r, square);
-                };
-                lower(r0, 0);
-                lower(r1, 1);
-                lower(r2, 2);
-                size += if is_relative {
-                    square
-                } else {
-                    square.sqrt() / inertia.masses(number).fast_max(Lane::splat(f32::MIN_POSITIVE))
-                };
-                rz = square.mul_add(inertia.inverses(number), rz);
+                }
+                size += measured(tolerance, square, inertia.masses(number));
+                rz = square.mul_add(inverse, rz);
             }
             DVec2::new(total(size), total(rz))
         })
     }
 
-    /// x += a p, p = z + b p; z is D⁻¹ r, if none is given.
-    fn direct(&mut self, cells: &Cells, tasks: &[Task], turn: Turn, z: Option<View<3>>) {
+    /// x += a p, p = z + b p.
+    fn direct(&mut self, cells: &Cells, tasks: &[Task], turn: Turn, z: View<3>) {
         let (a, b) = (Lane::splat(turn.a), Lane::splat(turn.b));
-        let (r, inertia) = (self.r.view(), self.inertia.view());
         let CellSolver { x, p, .. } = self;
         let ([x0, x1, x2], [p0, p1, p2]) = (x.of(tasks), p.of(tasks));
-        each(tasks, [x0, x1, x2, p0, p1, p2], |task, [x0, x1, x2, p0, p1, p2]| {
-            for number in task.slices.clone() {
-                let slice = &cells.slices[number];
+        each(tasks, [x0, x1, x2, p0, p1, p2], |task, columns| {
+            for slice in &cells.slices[task.slices.clone()] {
                 let at = slice.cell as usize - task.cells.start;
-                let inverse = inertia.inverses(number);
-                let go = |x: &mut [f32], p: &mut [f32], k: usize| {
-                    let before = lane(p, at);
-                    let z = match z {
-                        Some(z) => z.lane(k, slice.cell),
-                        None => r.lane(k, slice.cell) * inverse,
-                    };
-                    let start = if turn.is_first { Lane::ZERO } else { lane(x, at) };
-                    put(x, at, before.mul_add(a, start));
-                    put(p, at, before.mul_add(b, z));
-                };
-                go(x0, p0, 0);
-                go(x1, p1, 1);
-                go(x2, p2, 2);
+                for k in 0..3 {
+                    let before = lane(columns[3 + k], at);
+                    let start = if turn.is_first { Lane::ZERO } else { lane(columns[k], at) };
+                    put(columns[k], at, before.mul_add(a, start));
+                    put(columns[3 + k], at, before.mul_add(b, z.lane(k, slice.cell)));
+                }
             }
         });
     }
@@ -495,7 +486,17 @@ impl CellSolver {
             + 4 * self.x.bytes()
             + self.past.bytes()
             + self.stresses.bytes()
+            + self.leap.bytes()
             + self.cycle.as_ref().map_or(0, Cycle::bytes)
+    }
+}
+
+/// What the residuals of eight particles add to its size, given their squares.
+#[inline(always)]
+pub(super) fn measured(tolerance: SolveTolerance, squares: Lane, masses: Lane) -> Lane {
+    match tolerance {
+        SolveTolerance::Relative(_) => squares,
+        SolveTolerance::Absolute(_) => squares.sqrt() / masses.fast_max(Lane::splat(f32::MIN_POSITIVE)),
     }
 }
 

@@ -257,15 +257,15 @@ impl Cells {
         }
     }
 
-    /// Pass 2: of every eight cells dt² times the forces of T, to be taken from the product by `finish`; returns the sum of
-    /// what it gives.
+    /// Pass 2: of every eight cells dt² times the forces of T, to be taken from the product by `finish`; returns the sums
+    /// of what it gives.
     pub(super) fn push<const N: usize>(
         &self,
         tasks: &[Task],
         (stresses, inertia): (View<9>, Inertia),
         columns: [&mut [f32]; N],
-        finish: impl Fn(&mut [&mut [f32]; N], Place, Vec3x8) -> Lane + Sync,
-    ) -> f64 {
+        finish: impl Fn(&mut [&mut [f32]; N], Place, Vec3x8) -> [Lane; 2] + Sync,
+    ) -> DVec2 {
         if self.weights.has_corners {
             self.push_with::<true, N>(tasks, (stresses, inertia), columns, finish)
         } else {
@@ -279,19 +279,19 @@ impl Cells {
         tasks: &[Task],
         (t, inertia): (View<9>, Inertia),
         columns: [&mut [f32]; N],
-        finish: impl Fn(&mut [&mut [f32]; N], Place, Vec3x8) -> Lane + Sync,
-    ) -> f64 {
-        let sums = sum(tasks, columns, |task, mut columns| {
-            let mut sum = Lane::ZERO;
+        finish: impl Fn(&mut [&mut [f32]; N], Place, Vec3x8) -> [Lane; 2] + Sync,
+    ) -> DVec2 {
+        sum(tasks, columns, |task, mut columns| {
+            let mut sums = [Lane::ZERO; 2];
             for number in task.slices.clone() {
                 let sources = &self.cut.sources[number];
                 let at = sources.cell as usize - task.cells.start;
                 let f = self.force::<CORNERS>(t, sources) * inertia.gains(number);
-                sum += finish(&mut columns, Place { slice: number, cell: sources.cell, at }, f);
+                let [a, b] = finish(&mut columns, Place { slice: number, cell: sources.cell, at }, f);
+                sums = [sums[0] + a, sums[1] + b];
             }
-            DVec2::new(total(sum), 0.0)
-        });
-        sums.x
+            sums.map(total).into()
+        })
     }
 
     /// Elastic forces at displacements u from a rigid frame Q' [N], with those of XSPH at velocities v if there are any, and
@@ -420,7 +420,7 @@ impl Cells {
     }
 
     /// What eight cells see of p.
-    #[inline(always)]
+    #[inline(never)]
     fn see<const CORNERS: bool>(&self, p: View<3>, slice: &Slice) -> Seen {
         let w = &self.weights;
         let x = Sums::of::<CORNERS>(p, 0, slice, w);
