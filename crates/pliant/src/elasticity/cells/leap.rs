@@ -19,11 +19,12 @@ use crate::elasticity::SolveTolerance;
 use crate::math::Lane;
 use glam::DVec2;
 
-/// Products in a leap, at most. Vectors of many more would hardly differ in single precision.
-const MOST: usize = 16;
-/// Vectors must stand out from those before them by this part of their energy.
-const DISTINCT: f64 = 1e-6;
-/// A leap ends when it leaves this part of what may be left: its guess is by D⁻¹, the tolerance weighs all particles alike.
+/// Products in a leap, at most.
+const MOST: usize = 24;
+/// What rounding adds to the square of a vector, in parts of z·D z. Where r is made of few waves, sums of vectors with large
+/// numbers of either sign would seem to leave nothing of it; they leave what vectors and moments do not know of each other.
+const ROUNDING: f64 = 2e-7;
+/// A leap ends when it leaves this part of what may be left: its guess weighs particles by D⁻¹, the tolerance does not.
 const SAFETY: f64 = 0.9;
 
 /// What a leap needs besides the system.
@@ -68,7 +69,8 @@ impl Leap {
 impl Moments {
     /// v_i·D v_j.
     fn product(&self, i: usize, j: usize) -> f64 {
-        0.5 * (self.m[i + j] + self.m[i.abs_diff(j)])
+        let rounding = if i == j { ROUNDING * self.m[0] } else { 0.0 };
+        0.5 * (self.m[i + j] + self.m[i.abs_diff(j)]) + rounding
     }
 
     /// v_i·A v_j.
@@ -77,30 +79,21 @@ impl Moments {
         self.center * self.product(i, j) + self.extent * by_Y
     }
 
-    /// Along the first s vectors; of those from the first on that do not stand out, nothing.
+    /// Along the first s vectors: G c = (v_i·r), G the energies, by Cholesky's method.
     fn aim(&self, s: usize) -> Aim {
         let mut G = [[0.0; MOST]; MOST];
         let mut c = [0.0; MOST + 1];
-        let mut count = s;
         for i in 0..s {
-            for j in 0..i {
+            for j in 0..=i {
                 let known: f64 = (0..j).map(|k| G[i][k] * G[j][k]).sum();
-                G[i][j] = (self.energy(i, j) - known) / G[j][j];
+                let left = self.energy(i, j) - known;
+                G[i][j] = if j < i { left / G[j][j] } else { left.sqrt() };
             }
-            let size = self.energy(i, i);
-            let own = size - G[i][..i].iter().map(|g| g * g).sum::<f64>();
-            if own.is_nan() || own <= DISTINCT * size {
-                count = i;
-                break;
-            }
-            G[i][i] = own.sqrt();
-            // z·r of a vector is its moment
             let known: f64 = (0..i).map(|k| G[i][k] * c[k]).sum();
             c[i] = (self.m[i] - known) / G[i][i];
         }
-        c[count..].fill(0.0);
-        for i in (0..count).rev() {
-            let known: f64 = (i + 1..count).map(|k| G[k][i] * c[k]).sum();
+        for i in (0..s).rev() {
+            let known: f64 = (i + 1..s).map(|k| G[k][i] * c[k]).sum();
             c[i] = (c[i] - known) / G[i][i];
         }
         self.land(c, s)
@@ -135,18 +128,24 @@ impl CellSolver {
         let mut moments = Moments { m: [0.0; 2 * MOST + 1], center, extent };
         moments.m[0] = rz;
         let enough = (SAFETY * aim).powi(2) * rz;
-        let most = most.clamp(1, MOST);
-        for s in 1.. {
-            let [along, own] = self.next_vector(cells, s, (center, extent));
+        let (mut best, mut products) = (None, 0);
+        while products < most.clamp(1, MOST) {
+            products += 1;
+            let [along, own] = self.next_vector(cells, products, (center, extent));
             let m = &mut moments.m;
-            m[2 * s - 1] = if s == 1 { along } else { 2.0 * along - m[1] };
-            m[2 * s] = 2.0 * own - m[0];
-            let found = moments.aim(s);
-            if s == most || found.left.is_nan() || found.left <= enough {
-                return (self.land(cells, (a, is_first), (found, s), tolerance), s);
+            m[2 * products - 1] = if products == 1 { along } else { 2.0 * along - m[1] };
+            m[2 * products] = 2.0 * own - m[0];
+            let found = moments.aim(products);
+            if found.left.is_nan() {
+                break; // not positive
+            }
+            best = Some((found, products));
+            if found.left <= enough {
+                break;
             }
         }
-        unreachable!("a leap ends with its last vector")
+        let sums = best.map_or(DVec2::NAN, |best| self.land(cells, (a, is_first), best, tolerance));
+        (sums, products)
     }
 
     /// About the least and the largest eigenvalue of D⁻¹A. Inside a lattice, waves along a diagonal are the stiffest:

@@ -419,7 +419,7 @@ impl Cells {
         }
     }
 
-    /// What eight cells see of p.
+    /// What eight cells see of p. (A call of its own: within the loops it leaves too few registers to what follows.)
     #[inline(never)]
     fn see<const CORNERS: bool>(&self, p: View<3>, slice: &Slice) -> Seen {
         let w = &self.weights;
