@@ -47,7 +47,7 @@ struct Moments {
 struct Aim {
     c: [f64; MOST + 1],
     d: [f64; MOST + 1],
-    /// r·D⁻¹ r after it.
+    /// r·D⁻¹ r after it, without what rounding may add to it.
     left: f64,
 }
 
@@ -109,7 +109,8 @@ impl Moments {
             d[j.abs_diff(1)] -= 0.5 * self.extent * c[j];
         }
         let row = |i: usize| (0..=s).map(|j| d[j] * self.product(i, j)).sum::<f64>();
-        Aim { c, d, left: (0..=s).map(|i| d[i] * row(i)).sum() }
+        let rounding = ROUNDING * self.m[0] * d.iter().map(|d| d * d).sum::<f64>();
+        Aim { c, d, left: (0..=s).map(|i| d[i] * row(i)).sum::<f64>() - rounding }
     }
 }
 
