@@ -40,7 +40,7 @@ const NOWHERE: usize = LANES;
 /// Cells of zeros between two lines, at least: slices beside a line look up to this far beyond its ends.
 const BETWEEN_LINES: usize = LANES + 1;
 /// Slices a task works on.
-const SLICES_PER_TASK: usize = 48;
+const SLICES_PER_TASK: usize = 96;
 /// Cells that are worked on at a time, at least: their stresses should stay in a core's cache.
 const CELLS_PER_BAND: usize = 1 << 15;
 /// Particles must be this near to their places on the lattice, in spacings, and pairs this near to one another, in parts.
