@@ -1,5 +1,6 @@
 //! `pliant bench`: how fast, how linear, how near the memory's limit, how much memory.
 
+mod against_explicit;
 mod formats;
 mod surfaces;
 
@@ -15,7 +16,7 @@ use std::time::Instant;
 #[derive(Args)]
 pub struct Arguments {
     /// Benchmarks to run [default: all]: becker_beam, peer_beam, kugelstadt_beam, cuboids, stiffness,
-    /// scaling, threads, bandwidth, memory, formats, surfaces
+    /// scaling, threads, against_explicit (minutes), bandwidth, memory, formats, surfaces
     names: Vec<String>,
     /// One JSON object a line
     #[arg(long)]
@@ -38,6 +39,12 @@ pub struct Arguments {
     /// Young's modulus of the beam [Pa]
     #[arg(long, default_value_t = 5e6, value_parser = modulus)]
     youngs_modulus: f64,
+    /// How particles meet in against_explicit: by impulses (none), or by the pressure that the paper has, which takes long
+    #[arg(long, default_value = "none", value_parser = ["none", "iisph"])]
+    pressure: String,
+    /// Time until which against_explicit goes [s]: the body is as soft as it gets at 1.6, and done at 4.2
+    #[arg(long, default_value_t = 1.6, value_parser = end_time)]
+    until: f64,
 }
 
 fn non_negative(text: &str) -> Result<f64, String> {
@@ -61,8 +68,15 @@ fn modulus(text: &str) -> Result<f64, String> {
     }
 }
 
+fn end_time(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.04..=4.2).contains(&value) => Ok(value),
+        _ => Err("a number from 0.04 to 4.2".into()),
+    }
+}
+
 type Bench = fn(&Arguments) -> anyhow::Result<Vec<Value>>;
-const BENCHES: [(&str, Bench); 11] = [
+const BENCHES: [(&str, Bench); 12] = [
     ("becker_beam", becker_beam),
     ("peer_beam", peer_beam),
     ("kugelstadt_beam", kugelstadt_beam),
@@ -70,6 +84,7 @@ const BENCHES: [(&str, Bench); 11] = [
     ("stiffness", stiffness),
     ("scaling", scaling),
     ("threads", threads),
+    ("against_explicit", against_explicit::run),
     ("bandwidth", bandwidth),
     ("memory", memory),
     ("formats", formats::run),

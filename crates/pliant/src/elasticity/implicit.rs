@@ -72,6 +72,8 @@ impl SolvePart {
 pub struct PartReport {
     pub solves: usize,
     pub iterations: usize,
+    /// Directions that were searched: one an iteration, or many at once.
+    pub directions: usize,
     /// Products with the matrix, those of preconditioners included.
     pub products: usize,
     /// Relative residual.
@@ -494,6 +496,7 @@ impl SolveReport {
         let report = &mut self.parts[part as usize];
         report.solves += 1;
         report.iterations += solved.iterations;
+        report.directions += solved.directions;
         report.products += solved.products;
         report.residual = report.residual.max(solved.residual);
         report.unconverged += !solved.converged as usize;
@@ -514,6 +517,7 @@ impl SolveReport {
             PartReport {
                 solves: a.solves.max(b.solves),
                 iterations: a.iterations.max(b.iterations),
+                directions: a.directions.max(b.directions),
                 products: a.products.max(b.products),
                 residual: a.residual.max(b.residual),
                 unconverged: a.unconverged.max(b.unconverged),

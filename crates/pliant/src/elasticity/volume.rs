@@ -124,6 +124,7 @@ impl Volume {
             let square = self.pull(body, curvature / before);
             self.walk(curvature / square, w);
             solved.iterations += 1;
+            solved.directions += 1;
             solved.products += 1;
             before = curvature;
         }

@@ -60,6 +60,8 @@ pub enum Breakdown {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Solved {
     pub iterations: usize,
+    /// Directions that were searched: one an iteration, or many at once.
+    pub directions: usize,
     /// Products with the matrix, those of preconditioners included.
     pub products: usize,
     /// The residual in the measure of the tolerance: relative, mean, or mean per mass.
@@ -71,7 +73,7 @@ pub struct Solved {
 impl Solved {
     /// Nothing was asked, nothing is left.
     pub const NOTHING: Solved =
-        Solved { iterations: 0, products: 0, residual: 0.0, converged: true, breakdown: None };
+        Solved { iterations: 0, directions: 0, products: 0, residual: 0.0, converged: true, breakdown: None };
 }
 
 /// The solver's vectors, kept between solves.
@@ -142,6 +144,7 @@ impl ConjugateGradients {
             }
             let r_squared = self.advance(x, (rz / curvature) as f32);
             solved.iterations += 1;
+            solved.directions += 1;
             solved.residual = tolerance.measure(&self.r, r_squared, b_norm);
         }
         if !solved.residual.is_finite() {

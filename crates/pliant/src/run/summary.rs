@@ -56,6 +56,9 @@ pub struct Solvers {
 pub struct Iterations {
     pub mean: f64,
     pub max: usize,
+    /// Products with the matrix, those of preconditioners included: what a solve costs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub products: Option<f64>,
     /// Solves that ended without reaching their tolerance.
     pub unconverged: usize,
 }
@@ -65,9 +68,11 @@ impl Solvers {
         let totals = simulation.solver_totals();
         let system = |part: SolvePart| {
             let report = totals.part(part);
+            let mean = |count: usize| count as f64 / report.solves as f64;
             let iterations = Iterations {
-                mean: report.iterations as f64 / report.solves as f64,
+                mean: mean(report.iterations),
                 max: totals.most_iterations(part),
+                products: Some(mean(report.products)),
                 unconverged: report.unconverged,
             };
             (report.solves > 0).then_some((part.name(), iterations))
@@ -140,6 +145,7 @@ impl Summary {
         self.pressure = simulation.pressure_totals().map(|totals| Iterations {
             mean: totals.iterations as f64 / totals.solves.max(1) as f64,
             max: totals.most_iterations,
+            products: None,
             unconverged: totals.unconverged,
         });
         self.ms_per_step = stages.into_iter().map(|(name, ms)| (name, ms / steps)).collect();

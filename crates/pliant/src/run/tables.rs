@@ -92,6 +92,7 @@ fn stats_header(simulation: &Simulation) -> Vec<String> {
     if simulation.has_solvers() {
         let name = |part: &SolvePart| part.name();
         header.extend(SolvePart::ALL.iter().map(|part| format!("{}_iterations", name(part))));
+        header.extend(SolvePart::ALL.iter().map(|part| format!("{}_products", name(part))));
         header.extend(SolvePart::ALL.iter().map(|part| format!("{}_residual", name(part))));
         header.extend(["newton_iterations", "factors"].map(String::from));
     }
@@ -156,6 +157,7 @@ pub(super) fn record(
     if simulation.has_solvers() {
         let totals = simulation.solver_totals();
         row.extend(SolvePart::ALL.map(|part| number(totals.part(part).iterations as Real)));
+        row.extend(SolvePart::ALL.map(|part| number(totals.part(part).products as Real)));
         row.extend(SolvePart::ALL.map(|part| number(totals.part(part).residual)));
         row.extend([totals.newton as Real, totals.factors as Real].map(number));
     }

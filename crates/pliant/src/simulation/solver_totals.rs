@@ -74,6 +74,7 @@ impl SolverTotals {
         for ((total, most), part) in self.parts.iter_mut().zip(&mut self.most).zip(&report.parts) {
             total.solves += part.solves;
             total.iterations += part.iterations;
+            total.directions += part.directions;
             total.products += part.products;
             total.unconverged += part.unconverged;
             total.residual = part.residual;

@@ -10,8 +10,8 @@ const FIXED_CFL: Real = 0.5;
 /// Part of the stability limit dt < 2/rate of XSPH damping that is used.
 const XSPH_SAFETY: Real = 0.25;
 
-/// Iterations of a system in a step above which shorter steps are taken.
-const MANY_ITERATIONS: usize = 120;
+/// Directions that a solve searches above which shorter steps are taken.
+const MANY_DIRECTIONS: usize = 120;
 
 /// A solid is hit when pressure changes its mean acceleration by so many times gravity from one step to the next.
 const HIT: Real = 2.0;
@@ -33,7 +33,7 @@ pub enum Criterion {
     Damping,
     /// The surface tension or adhesion of a liquid.
     Tension,
-    /// Implicit solves took many iterations, or a solid was hit.
+    /// Implicit solves took long, or a solid was hit.
     Effort,
     /// Sound in a weakly compressible liquid.
     Sound,
@@ -124,14 +124,14 @@ impl Simulation {
         limit
     }
 
-    /// Shorter steps where solves take many iterations, longer ones again where they do not.
+    /// Shorter steps where solves search many directions, longer ones again where they do not.
     pub(super) fn adapt_to_effort(&mut self, dt: Real, solve: &SolveReport) {
-        let iterations = solve.parts.iter().map(|part| part.iterations).max().unwrap_or(0);
+        let directions = solve.parts.iter().map(|part| part.directions).max().unwrap_or(0);
         let unconverged = solve.parts.iter().any(|part| part.unconverged > 0);
-        self.effort_dt = match iterations {
+        self.effort_dt = match directions {
             _ if unconverged => 0.5 * dt,
-            i if i > MANY_ITERATIONS => 0.8 * dt,
-            i if i < MANY_ITERATIONS / 2 => 1.25 * self.effort_dt,
+            n if n > MANY_DIRECTIONS => 0.8 * dt,
+            n if n < MANY_DIRECTIONS / 2 => 1.25 * self.effort_dt,
             _ => self.effort_dt,
         };
         self.effort_dt = self.effort_dt.min(self.impact_step());

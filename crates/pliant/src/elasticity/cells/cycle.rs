@@ -221,24 +221,25 @@ impl Cycle {
         let (keep, step) = (Lane::splat(keep), Lane::splat(step));
         let (q, r, inertia) = (system.q.view(), system.r.view(), system.inertia.view());
         let read = (system.stresses.view(), inertia);
-        cells.push(tasks, read, self.columns(tasks), |columns, place, f| {
-            let Place { slice, cell, at } = place;
-            let step = inertia.inverses(slice) * step;
-            let mut product = Lane::ZERO;
-            for (k, f) in [f.x, f.y, f.z].into_iter().enumerate() {
-                let rest = lane(columns[6 + k], at) - (q.lane(k, cell) - f);
-                let d = lane(columns[3 + k], at).mul_add(keep, rest * step);
-                let z = lane(columns[k], at) + d;
-                put(columns[6 + k], at, rest);
-                put(columns[3 + k], at, d);
-                put(columns[k], at, z);
-                if is_last {
-                    product = z.mul_add(r.lane(k, cell), product);
+        cells
+            .push(tasks, read, self.columns(tasks), |columns, place, f| {
+                let Place { slice, cell, at } = place;
+                let step = inertia.inverses(slice) * step;
+                let mut product = Lane::ZERO;
+                for (k, f) in [f.x, f.y, f.z].into_iter().enumerate() {
+                    let rest = lane(columns[6 + k], at) - (q.lane(k, cell) - f);
+                    let d = lane(columns[3 + k], at).mul_add(keep, rest * step);
+                    let z = lane(columns[k], at) + d;
+                    put(columns[6 + k], at, rest);
+                    put(columns[3 + k], at, d);
+                    put(columns[k], at, z);
+                    if is_last {
+                        product = z.mul_add(r.lane(k, cell), product);
+                    }
                 }
-            }
-            [product, Lane::ZERO]
-        })
-        .x
+                [product, Lane::ZERO]
+            })
+            .x
     }
 
     /// d = P (V-cycle of the grids) Pᵀ rest, z += d.

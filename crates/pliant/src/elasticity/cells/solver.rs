@@ -293,8 +293,7 @@ impl CellSolver {
             if !solved.residual.is_finite() {
                 solved.breakdown = Some(Breakdown::NotFinite);
             }
-            let effort = if grids.is_some() { solved.iterations } else { solved.products };
-            if solved.residual <= bound || solved.breakdown.is_some() || effort >= max_iterations {
+            if solved.residual <= bound || solved.breakdown.is_some() || solved.directions >= max_iterations {
                 break;
             }
             let is_first = solved.iterations == 0;
@@ -305,9 +304,9 @@ impl CellSolver {
                     let b = if rz == 0.0 { 0.0 } else { (product / rz) as f32 };
                     rz = product;
                     let turn = Turn { a, b, is_first };
-                    let [_, curvature] =
-                        self.multiply(cells, Some(Direction::Turned(turn, cycle.z.view())));
+                    let [_, curvature] = self.multiply(cells, Some(Direction::Turned(turn, cycle.z.view())));
                     solved.iterations += 1;
+                    solved.directions += 1;
                     solved.products += 1;
                     solved.breakdown = Breakdown::of(curvature);
                     a = if solved.breakdown.is_none() { (rz / curvature) as f32 } else { 0.0 };
@@ -320,11 +319,12 @@ impl CellSolver {
             if solved.breakdown.is_some() {
                 break;
             }
-            let aim = (sums.y, bound / solved.residual, max_iterations - solved.products);
+            let aim = (sums.y, bound / solved.residual, max_iterations - solved.directions);
             let products;
             (sums, products) = self.leap(cells, (a, is_first), aim, tolerance);
             a = 0.0;
             solved.iterations += 1;
+            solved.directions += products;
             solved.products += products;
         }
         self.cycle = cycle;
