@@ -57,7 +57,7 @@ class Method:
     pliant_bench: str       # name for `pliant bench`
     zero_energy: float      # default control of zero-energy modes, alpha
     solver: str = ""        # suffix of MAX_ERROR, MAX_ITERATIONS, ITERATIONS in the peer
-    pliant_part: str = ""   # the system these stand for, as Pliant reports its iterations; empty: explicit
+    pliant_part: str = ""   # the system these stand for, as Pliant reports its products; empty: explicit
 
     @property
     def implicit(self):
@@ -575,8 +575,8 @@ def run_pliant(beam, command, options):
         raise Problem(f"`{called}` ran {row['particles']} particles: not the same beam")
     if row["ms_step"] <= 0 or row["ms_force"] <= 0:
         raise Problem(f"`{called}` reports a time of zero")
-    iterations = row.get("iterations") or {}
-    solver = {"tolerance": beam.tolerance, "solver_iterations": iterations.get(METHODS[beam.method].pliant_part)}
+    products = row.get("products") or {}     # an iteration of ours may be many of them
+    solver = {"tolerance": beam.tolerance, "solver_iterations": products.get(METHODS[beam.method].pliant_part)}
     return dict(row, other_cores=others, **(solver if METHODS[beam.method].implicit else {}))
 
 
@@ -699,7 +699,7 @@ def table(answer):
             text += f"{r['best']:>14.2f}  {f'>= {target}' if target else '':<7} ({r['least']:.2f} to {r['most']:.2f})"
         return text.rstrip()
 
-    solver = [row("tolerance, relative", "tolerance", ".0e"), row("iterations per step", "solver_iterations", ".1f")]
+    solver = [row("tolerance, relative", "tolerance", ".0e"), row("products per step", "solver_iterations", ".1f")]
     return "\n".join([
         f"Beam 4:1:1, {answer['particles']:,} particles (k = {beam['k']}), {beam['method']}, dt {1e3 * beam['dt']:g} ms, "
         f"zero-energy control {beam['zero_energy']:g}, {answer['threads']} threads, best of {answer['rounds']} rounds",

@@ -2,6 +2,7 @@
 
 mod against_explicit;
 mod formats;
+mod peers;
 mod surfaces;
 
 use crate::complain::BadInput;
@@ -15,8 +16,8 @@ use std::time::Instant;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// Benchmarks to run [default: all]: becker_beam, peer_beam, kugelstadt_beam, cuboids, stiffness,
-    /// scaling, threads, against_explicit (minutes), bandwidth, memory, formats, surfaces
+    /// Benchmarks to run [default: all but those of minutes]: becker_beam, peer_beam, kugelstadt_beam, cuboids,
+    /// stiffness, scaling, threads, bandwidth, memory, formats, surfaces; of minutes: against_explicit, peers
     names: Vec<String>,
     /// One JSON object a line
     #[arg(long)]
@@ -76,7 +77,7 @@ fn end_time(text: &str) -> Result<f64, String> {
 }
 
 type Bench = fn(&Arguments) -> anyhow::Result<Vec<Value>>;
-const BENCHES: [(&str, Bench); 12] = [
+const BENCHES: [(&str, Bench); 11] = [
     ("becker_beam", becker_beam),
     ("peer_beam", peer_beam),
     ("kugelstadt_beam", kugelstadt_beam),
@@ -84,24 +85,25 @@ const BENCHES: [(&str, Bench); 12] = [
     ("stiffness", stiffness),
     ("scaling", scaling),
     ("threads", threads),
-    ("against_explicit", against_explicit::run),
     ("bandwidth", bandwidth),
     ("memory", memory),
     ("formats", formats::run),
     ("surfaces", surfaces::run),
 ];
 
+/// Those that run only if they are named.
+const LONG_BENCHES: [(&str, Bench); 2] = [("against_explicit", against_explicit::run), ("peers", peers::run)];
+
 pub fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     for name in &arguments.names {
-        if !BENCHES.iter().any(|(known, _)| known == name) {
-            let known: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
+        let known: Vec<&str> = BENCHES.iter().chain(&LONG_BENCHES).map(|(name, _)| *name).collect();
+        if !known.contains(&name.as_str()) {
             return Err(BadInput(format!("no benchmark \"{name}\"; there are {}", known.join(", "))).into());
         }
     }
-    for (name, bench) in BENCHES {
-        if !arguments.names.is_empty() && !arguments.names.iter().any(|n| n == name) {
-            continue;
-        }
+    let is_named = |name: &str| arguments.names.iter().any(|n| n == name);
+    let short = BENCHES.iter().filter(|(name, _)| arguments.names.is_empty() || is_named(name));
+    for (_, bench) in short.chain(LONG_BENCHES.iter().filter(|(name, _)| is_named(name))) {
         for row in bench(&arguments)? {
             if arguments.json {
                 say!("{row}");
@@ -209,6 +211,7 @@ fn beam(name: &str, model: Model, arguments: &Arguments) -> anyhow::Result<Vec<V
         "ns_per_pair": rounded(ms_force * 1e6 / pairs as f64), "setup_s": rounded(setup_s),
         "peak_memory_mb": pliant::run::peak_memory_mb(),
         "iterations": iterations(&before, &simulation.solver_totals()),
+        "products": products(&before, &simulation.solver_totals()),
     })])
 }
 

@@ -69,6 +69,10 @@ fn bad_flags_and_names_end_with_2() {
         "scenes no_such_scene",
         "render nowhere",
         "render .",
+        "bench no_such_benchmark",
+        "bench peers", // away from the project's folder
+        "bench against_explicit --until 9",
+        "bench against_explicit --pressure high",
     ] {
         let error = place.fail(arguments, 2);
         assert!(!error.trim().is_empty(), "{arguments}");
