@@ -173,7 +173,8 @@ impl Cycle {
                 self.exchange_stresses(system, k);
                 if let Some(band) = band(lead + 2 * k) {
                     let frame = system.stiffness.frame(&system.rotations, &system.inertia);
-                    cells.respond(band, frame, self.d.view(), (&mut system.stresses, &mut system.q));
+                    let q = system.q.of(cells.tasks_of(band));
+                    cells.respond(band, frame, self.d.view(), (&mut system.stresses, q));
                 }
                 if let Some(band) = band(lead + 2 * k + 1) {
                     let is_last = k + 1 == stages.len();
@@ -223,7 +224,7 @@ impl Cycle {
         let read = (system.stresses.view(), inertia);
         cells
             .push(tasks, read, self.columns(tasks), |columns, place, f| {
-                let Place { slice, cell, at } = place;
+                let Place { slice, cell, at, .. } = place;
                 let step = inertia.inverses(slice) * step;
                 let mut product = Lane::ZERO;
                 for (k, f) in [f.x, f.y, f.z].into_iter().enumerate() {

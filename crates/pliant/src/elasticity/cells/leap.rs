@@ -32,6 +32,8 @@ const SAFETY: f64 = 0.9;
 pub(super) struct Leap {
     /// v_0, which is D⁻¹ r whenever r is computed, and those after it, as many as were ever needed.
     pub vectors: Vec<Columns<3>>,
+    /// Of bands in their slots: A v without T.
+    partial: Columns<3>,
 }
 
 /// m_k, and where the eigenvalues of D⁻¹A are.
@@ -53,7 +55,7 @@ struct Aim {
 
 impl Leap {
     pub fn new(cells: &Cells) -> Leap {
-        Leap { vectors: vec![Leap::vector(cells, 0)] }
+        Leap { vectors: vec![Leap::vector(cells, 0)], partial: Columns::new(cells.cut.slot_cells, 3) }
     }
 
     /// Columns for v_k.
@@ -62,7 +64,7 @@ impl Leap {
     }
 
     pub fn bytes(&self) -> usize {
-        self.vectors.iter().map(Columns::bytes).sum()
+        self.vectors.iter().map(Columns::bytes).sum::<usize>() + self.partial.bytes()
     }
 }
 
@@ -167,7 +169,8 @@ impl CellSolver {
         }
         let center = Lane::splat(center as f32);
         let scale = Lane::splat((if s == 1 { 1.0 } else { 2.0 } / extent) as f32);
-        let (before, next) = self.leap.vectors.split_at_mut(s);
+        let Leap { vectors, partial } = &mut self.leap;
+        let (before, next) = vectors.split_at_mut(s);
         let (v, next) = (before[s - 1].view(), &mut next[0]);
         let last = s.checked_sub(2).map(|k| before[k].view());
         let mut sums = DVec2::ZERO;
@@ -175,18 +178,19 @@ impl CellSolver {
         for k in 0..bands.len() + 1 {
             if let Some(band) = bands.get(k) {
                 let frame = self.stiffness.frame(&self.rotations, &self.inertia);
-                cells.respond(band, frame, v, (&mut self.stresses, &mut self.q));
+                let written = (&mut self.stresses, partial.at(band.slot.clone()));
+                cells.respond(band, frame, v, written);
             }
             if let Some(band) = k.checked_sub(1).and_then(|k| bands.get(k)) {
                 let tasks = cells.tasks_of(band);
-                let (q, inertia) = (self.q.view(), self.inertia.view());
+                let (partial, inertia) = (partial.view(), self.inertia.view());
                 let read = (self.stresses.view(), inertia);
                 sums += cells.push(tasks, read, next.of(tasks), |next, place, f| {
-                    let Place { slice, cell, at } = place;
+                    let Place { slice, cell, at, slot } = place;
                     let (inverse, mut sums) = (inertia.inverses(slice), [Lane::ZERO; 2]);
                     for (k, f) in [f.x, f.y, f.z].into_iter().enumerate() {
                         let v = v.lane(k, cell);
-                        let by_Y = ((q.lane(k, cell) - f) * inverse - v * center) * scale;
+                        let by_Y = ((partial.lane(k, slot) - f) * inverse - v * center) * scale;
                         let value = last.map_or(by_Y, |last| by_Y - last.lane(k, cell));
                         put(next[k], at, value);
                         sums = [value.mul_add(v, sums[0]), value.mul_add(value, sums[1])];

@@ -416,7 +416,8 @@ impl CellSolver {
             }
             if let Some(band) = k.checked_sub(1).and_then(|k| bands.get(k)) {
                 let frame = self.stiffness.frame(&self.rotations, &self.inertia);
-                let (p, written) = (self.p.view(), (&mut self.stresses, &mut self.q));
+                let q = self.q.of(cells.tasks_of(band));
+                let (p, written) = (self.p.view(), (&mut self.stresses, q));
                 cells.respond(band, frame, p, written);
             }
             if let Some(band) = k.checked_sub(2).and_then(|k| bands.get(k)) {

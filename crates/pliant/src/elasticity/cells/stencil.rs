@@ -41,6 +41,8 @@ pub(super) struct Place {
     pub cell: u32,
     /// Where they are in the columns of the task.
     pub at: usize,
+    /// The first of them in slots.
+    pub slot: u32,
 }
 
 /// Sums over the neighbours of eight cells.
@@ -190,13 +192,13 @@ struct Seen {
 }
 
 impl Cells {
-    /// Pass 1 of the product y = (M + dt² K) p: T, and y without it.
+    /// Pass 1 of the product y = (M + dt² K) p: T, and y without it, which are the columns of the band.
     pub(super) fn respond(
         &self,
         band: &Band,
         frame: Frame,
         p: View<3>,
-        (stresses, y): (&mut Columns<9>, &mut Columns<3>),
+        (stresses, y): (&mut Columns<9>, [&mut [f32]; 3]),
     ) {
         if self.weights.has_corners {
             self.respond_with::<true>(band, frame, p, (stresses, y))
@@ -210,11 +212,10 @@ impl Cells {
         band: &Band,
         frame: Frame,
         p: View<3>,
-        (stresses, y): (&mut Columns<9>, &mut Columns<3>),
+        (stresses, y): (&mut Columns<9>, [&mut [f32]; 3]),
     ) {
         let tasks = self.tasks_of(band);
-        let ([t0, t1, t2, t3, t4, t5, t6, t7, t8], [y0, y1, y2]) =
-            (stresses.at(band.slot.clone()), y.of(tasks));
+        let ([t0, t1, t2, t3, t4, t5, t6, t7, t8], [y0, y1, y2]) = (stresses.at(band.slot.clone()), y);
         each(tasks, [t0, t1, t2, t3, t4, t5, t6, t7, t8, y0, y1, y2], |task, columns| {
             let [t0, t1, t2, t3, t4, t5, t6, t7, t8, y0, y1, y2] = columns;
             let mut stresses = [t0, t1, t2, t3, t4, t5, t6, t7, t8];
@@ -287,7 +288,8 @@ impl Cells {
                 let sources = &self.cut.sources[number];
                 let at = sources.cell as usize - task.cells.start;
                 let f = self.force::<CORNERS>(t, sources) * inertia.gains(number);
-                let [a, b] = finish(&mut columns, Place { slice: number, cell: sources.cell, at }, f);
+                let place = Place { slice: number, cell: sources.cell, at, slot: sources.own };
+                let [a, b] = finish(&mut columns, place, f);
                 sums = [sums[0] + a, sums[1] + b];
             }
             sums.map(total).into()
