@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 const SCRIPT: &str = "benchmarks/peers/splishsplash.py";
 
-pub(super) fn run(_: &Arguments) -> anyhow::Result<Vec<Value>> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Vec<Value>> {
     if !Path::new(SCRIPT).is_file() {
         let text = format!("there is no {SCRIPT} here; run this benchmark in the project's folder");
         return Err(BadInput(text).into());
@@ -17,7 +17,9 @@ pub(super) fn run(_: &Arguments) -> anyhow::Result<Vec<Value>> {
     let output = Command::new("python3")
         .arg(SCRIPT)
         .args(["--json", "--rounds", "1", "--tries", "2", "--k", "14", "23"])
-        .args(["--method", "Peer2018", "Kugelstadt2021", "--pliant"])
+        .args(["--method", "Peer2018", "Kugelstadt2021", "--threads"])
+        .arg(arguments.threads.unwrap_or(2).to_string())
+        .arg("--pliant")
         .arg(std::env::current_exe()?)
         .stderr(Stdio::inherit())
         .output()
